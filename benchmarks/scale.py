@@ -52,7 +52,7 @@ class _Ignoring:
     def connected(self) -> None:
         """Ignore it."""
 
-    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: int) -> None:
         """Ignore it."""
 
     def presence_announced(self, engine_id: str, announcements: Mapping[str, Announcement]) -> None:

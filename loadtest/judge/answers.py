@@ -19,8 +19,9 @@ from loadtest.judge.verification import Position
 from loadtest.judge.violations import Found, Invariant
 from loadtest.record import Answered, Sent
 
-PAGES = Path(__file__).parents[2] / "docs" / "rules"
-_RULE = re.compile(r"\*\*([A-Z0-9]+(?:-[A-Z0-9]+)+)\*\*")
+GAMES = Path(__file__).parents[2] / "services" / "croupier" / "games"
+"""The folder of the games, each with its rules page."""
+_RULE = re.compile(r"\*\*([A-Z0-9]+-(?:[A-Z]+-\d+|D\d+[a-z]?))\*\*")
 Reason: TypeAlias = ErrorReason.ValueType
 _BY_RULES = frozenset({ErrorReason.ERROR_REASON_ILLEGAL_ACTION, ErrorReason.ERROR_REASON_NOT_YOUR_TURN})
 _MAY_CHANGE = _BY_RULES | {ErrorReason.ERROR_REASON_TABLE_FINISHED}
@@ -307,5 +308,5 @@ def _can_be(context: AnswerContext, sequence: int, asked: ReplayAction | bool) -
 @lru_cache
 def _rules_of(game: str) -> frozenset[str]:
     """Return the ids of the rules on a game's page; none without a page, as outside of a checkout."""
-    page = PAGES / f"{game}.md"
+    page = GAMES / game / "texts" / "rules.en.md"
     return frozenset(_RULE.findall(page.read_text(encoding="utf-8"))) if page.is_file() else frozenset()

@@ -40,8 +40,6 @@ def _collect(message: Message, deck: Deck, found: list[tuple[str, int]]) -> None
             continue
         if isinstance(value, Message):
             _collect(value, deck, found)
-        elif isinstance(value, Mapping):
-            found += ((where, card) for text in value.values() for card in deck.written_in(str(text)))
         elif field.message_type is not None:
             for part in value:
                 _collect(part, deck, found)
@@ -61,7 +59,7 @@ def _card_fields(kind: Descriptor) -> Mapping[str, str]:
 def _can_hold_cards(kind: Descriptor, field: FieldDescriptor) -> bool:
     if field.message_type is not None:
         inner = field.message_type
-        return inner.full_name != _ABOUT_THE_TABLE and bool(inner.GetOptions().map_entry or _card_fields(inner))
+        return inner.full_name != _ABOUT_THE_TABLE and bool(_card_fields(inner))
     if field.enum_type is not None:
         return field.enum_type.full_name == _CARD and f"{kind.name}.{field.name}" not in _UNPLACED_CARDS
     return field.cpp_type == FieldDescriptor.CPPTYPE_STRING
@@ -81,7 +79,7 @@ def shown_by(snapshot: engine_pb2.Snapshot, deck: Deck) -> frozenset[int]:
         known |= _called(call, seat, deck)
     for mark in view.marks:
         if mark.HasField("seat") and mark.seat == seat:
-            known.update(deck.written_in(mark.value))
+            known.update(mark.value.cards.cards)
     return frozenset(known)
 
 

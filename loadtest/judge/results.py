@@ -180,7 +180,7 @@ def _line(one: facts_pb2.RoundScore) -> Line:
 
 def _content(one: facts_pb2.RoundScore) -> tuple[Any, ...]:
     counts = [(count.name, count.seat, count.amount) for count in one.counts]
-    return *_line(one), list(one.notes), one.headline, dict(one.details), counts
+    return *_line(one), list(one.notes), list(one.headline), list(one.details), counts
 
 
 def sum_counts(rounds: Sequence[facts_pb2.RoundScore]) -> Counts:

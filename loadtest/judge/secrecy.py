@@ -121,7 +121,7 @@ def check_public_facts(histories: Sequence[ViewerHistory]) -> Iterator[Found]:
                     continue  # After a gap it is not known which piles lie face down.
                 piles = before.view.piles if before is not None else ()
                 face_down = {(pile.name, _owner(pile)) for pile in piles if pile.face_down}
-                digests[body] = public_part(update, face_down, history.deck)
+                digests[body] = public_part(update, face_down)
             first, name = updates.setdefault(sequence, (digests[body], history.name))
             if first != digests[body]:
                 yield _differs(sequence, name, history.name, "an entry")
@@ -154,7 +154,7 @@ def _owner(place: facts_pb2.Pile | facts_pb2.Place) -> int | None:
     return place.owner if place.HasField("owner") else None
 
 
-def public_part(update: engine_pb2.TableUpdate, face_down: Collection[PileKey], deck: Deck) -> bytes:
+def public_part(update: engine_pb2.TableUpdate, face_down: Collection[PileKey]) -> bytes:
     """Return the public part of an entry: all but hidden cards, calls, the contract and legal actions.
 
     `face_down` are the piles that lay so before it. A mark of a seat that names cards may be private to the seat.
@@ -166,7 +166,7 @@ def public_part(update: engine_pb2.TableUpdate, face_down: Collection[PileKey], 
     for fact in update.facts:
         kind = fact.WhichOneof("fact")
         mark = fact.mark_changed.mark
-        is_private_mark = mark.HasField("seat") and [*deck.written_in(mark.value)] != []
+        is_private_mark = mark.HasField("seat") and mark.value.HasField("cards")
         if kind not in _PARTLY_PRIVATE_FACTS and not is_private_mark:
             public.facts.append(fact)
         elif kind == "cards_moved":

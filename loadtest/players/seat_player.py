@@ -6,6 +6,7 @@ from random import Random
 
 import grpc
 
+from croupier_api.v1 import games_pb2
 from croupier_client import CroupierError, FollowedTable, TimedOut, choose_random_action
 from loadtest.judge.violations import Invariant
 from loadtest.players import adversaries
@@ -228,7 +229,7 @@ class SeatPlayer:
 
     async def _react(self) -> None:
         try:
-            await self._client.send_reaction(table_id=self._table_id, reaction="clap")
+            await self._client.send_reaction(table_id=self._table_id, reaction=games_pb2.REACTION_CLAP)
         except CroupierError as error:
             if is_failure(error):
                 self._failed("reacting", error)

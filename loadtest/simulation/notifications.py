@@ -70,7 +70,7 @@ class SimulatedNotifier:
         """Publish the heads of logs."""
         self._hub.publish(self._engine_id, "logs_extended", heads)
 
-    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: int) -> None:
         """Publish a reaction."""
         self._hub.publish(self._engine_id, "seat_reacted", table_id, seat, reaction)
 

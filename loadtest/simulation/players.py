@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import croupier_client as client
 from croupier.games.registry import GAMES
-from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2
+from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, games_pb2
 from croupier_client.rpc import Rpc, Service
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
@@ -95,7 +95,7 @@ class Player(LobbyPlayer):
         if proposals and self._random.random() < 0.5:
             await table.create_proposal(self._random.choice(proposals))
         elif self._random.random() < 0.5:
-            await self._client.send_reaction(table_id=table.table_id, reaction="wow")
+            await self._client.send_reaction(table_id=table.table_id, reaction=games_pb2.REACTION_WOW)
         else:
             await self._client.get_view(table_id=table.table_id)
 

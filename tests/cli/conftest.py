@@ -19,6 +19,7 @@ from croupier.cli.__main__ import main
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.cli.launcher.supervisor import SupervisorSettings
 from croupier.cli.terminal.console import Picture
+from croupier.cli.terminal.texts import Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class FakeScreen:
     """A screen that keeps the messages, on which lines were typed; without any, nobody types and the input is open."""
 
     width = 80
+    texts = Texts()
 
     def __init__(self, *lines: str) -> None:
         self.messages: list[str] = []

@@ -44,10 +44,17 @@ class HostileServer(FakeCroupier):
                 )
             case "ListGames":
                 game = games_pb2.GameDescription(game=EVIL, name=EVIL, min_seats=2, max_seats=2, summary=EVIL)
-                game.display_names["term"] = EVIL
+                for kind in games_pb2.WordKind.values():
+                    # "w" stands for words that the game describes, EVIL for those that it does not.
+                    game.words.add(kind=kind, word="w", text=EVIL)
+                game.piles.add(name=EVIL, role=games_pb2.PILE_ROLE_TRICK)
                 game.deck.add(number=64, notation=EVIL, suit=EVIL, rank=EVIL, label=EVIL)
                 game.proposals.add(name=EVIL, meaning=EVIL)
-                return lobby_pb2.ListGamesResponse(games=[game])
+                reaction = games_pb2.ReactionDescription(reaction=games_pb2.REACTION_CLAP, emoji=EVIL, text=EVIL)
+                return lobby_pb2.ListGamesResponse(games=[game], reactions=[reaction])
+            case "GetRules":
+                page = f'<a id="R-A-1"></a>**R-A-1** {EVIL} [link](javascript:evil)\n'
+                return engine_pb2.GetRulesResponse(markdown=page)
             case "GetTable":
                 return lobby_pb2.GetTableResponse(table=_table())
             case "GetScoreSheet":
@@ -63,10 +70,11 @@ class HostileServer(FakeCroupier):
         next(request_iterator)
         yield event_message(snapshot=_snapshot())
         yield event_message(update=engine_pb2.TableUpdate(sequence=2, facts=_facts(), legal_actions=_legal()))
-        yield event_message(reaction=engine_pb2.Reaction(seat=1, reaction=EVIL))
+        yield event_message(reaction=engine_pb2.SeatReaction(seat=1, reaction=games_pb2.REACTION_CLAP))
         if self._ends:
             ended = facts_pb2.GameEnded(ranking=[facts_pb2.RankGroup(seats=[0, 1])], reason=EVIL)
             yield event_message(update=engine_pb2.TableUpdate(sequence=3, facts=[facts_pb2.Fact(game_ended=ended)]))
+            return
         for request in request_iterator:
             yield engine_pb2.PlayTableResponse(answer=refusal_answer(request.action, _refusal("ILLEGAL_ACTION")))
 
@@ -89,7 +97,15 @@ def _played_table() -> tables_pb2.PlayedTable:
 
 
 def _score() -> facts_pb2.RoundScore:
-    return facts_pb2.RoundScore(round=1, points=[1, 2], totals=[1, 2], headline=EVIL, notes=[EVIL, EVIL])
+    argument = facts_pb2.Parameter(name=EVIL, value=_value())
+    phrases = [facts_pb2.Phrase(word=word, parameters=[argument]) for word in (EVIL, "w")]
+    notes = [facts_pb2.Note(phrases=phrases), facts_pb2.Note(phrases=phrases[:1])]
+    details = [facts_pb2.Mark(name=word, value=_value()) for word in (EVIL, "w")]
+    return facts_pb2.RoundScore(round=1, points=[1, 2], totals=[1, 2], headline=phrases, notes=notes, details=details)
+
+
+def _value() -> facts_pb2.Value:
+    return facts_pb2.Value(word=EVIL)
 
 
 def _bid() -> actions_pb2.Action:
@@ -106,11 +122,11 @@ def _snapshot() -> engine_pb2.Snapshot:
     view = facts_pb2.TableView(
         round=1,
         phase=EVIL,
-        seats=[facts_pb2.SeatView(card_count=1, cards=[CARD]), facts_pb2.SeatView(card_count=1)],
+        seats=[facts_pb2.SeatView(card_count=1, cards=[CARD]), facts_pb2.SeatView(card_count=2)],
         piles=[facts_pb2.Pile(name=EVIL, count=1, cards=[facts_pb2.PileCard(card=CARD, seat=1)])],
         calls=[facts_pb2.Call(seat=1, action=_bid())],
         contract=facts_pb2.Contract(name=EVIL, declarer=1),
-        marks=[facts_pb2.Mark(name=EVIL, value=EVIL), facts_pb2.Mark(name=EVIL, seat=1, value=EVIL)],
+        marks=[facts_pb2.Mark(name=EVIL, value=_value()), facts_pb2.Mark(name=EVIL, seat=1, value=_value())],
         seats_to_act=[0],
     )
     proposal = engine_pb2.Proposal(sequence=1, name=EVIL, proposer=1, agreed_seats=[1])
@@ -132,11 +148,15 @@ def _facts() -> list[facts_pb2.Fact]:
     laid = facts_pb2.CardsMoved(
         source=place(hand=1), target=place(pile=EVIL), cards=[CARD], count=1, reason=facts_pb2.MOVE_REASON_LAY
     )
+    cut = facts_pb2.CardsMoved()
+    cut.CopyFrom(laid)
+    cut.word = "w"
     return [
         facts_pb2.Fact(called=facts_pb2.Called(call=facts_pb2.Call(seat=1, action=_bid()))),
         facts_pb2.Fact(contract_changed=facts_pb2.ContractChanged(changes=facts_pb2.Contract(name=EVIL))),
-        facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=facts_pb2.Mark(name="m", value=EVIL))),
+        facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=facts_pb2.Mark(name="m", value=_value()))),
         facts_pb2.Fact(cards_moved=laid),
+        facts_pb2.Fact(cards_moved=cut),
         facts_pb2.Fact(round_ended=facts_pb2.RoundEnded(score=_score())),
         facts_pb2.Fact(turn_changed=facts_pb2.TurnChanged(phase=EVIL, seats_to_act=[0])),
     ]

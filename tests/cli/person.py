@@ -52,7 +52,8 @@ class Person:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            env={**os.environ, "TERM": "xterm", **environment},
+            # The language is that of the test, whatever this machine has.
+            env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment},
         )
         os.close(theirs)
         self.output = ""

@@ -32,6 +32,7 @@ ROWS = (20, 24, 60)
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8)))
 STEP = 4
 """Of so many steps of a game in a row, the picture of one is looked at."""
+MORE = "... more"
 NOTICE = "9♣: you must follow spades (THU-PLAY-3); you may play 5♠ or 8♠"
 
 
@@ -51,28 +52,28 @@ def test_every_table_fits_every_terminal(game: Game, seed: int) -> None:
         picture = Picture(table_lines(words, table, columns), choices, [Text(NOTICE)])
         for line in (*picture.table, *picture.choices):
             assert all(cell_len(row) <= columns for row in line.plain.split("\n")), (seed, columns, line.plain)
-        shown = [row.plain for row in fitted(Console(), picture, columns, rows - 1)]
+        shown = [row.plain for row in fitted(Console(), picture, columns, rows - 1, MORE)]
         last = [row.plain for row in Text(NOTICE).wrap(Console(), columns)]
         wanted = [row for line in choices for row in line.plain.split("\n")]
         assert len(shown) < rows
         assert shown[-len(last) :] == last
         is_whole = shown[-len(last) - len(wanted) : -len(last)] == wanted
-        assert is_whole or shown[-len(last) - 1].startswith("... /actions"), (seed, columns, rows, shown)
+        assert is_whole or shown[-len(last) - 1].startswith(MORE), (seed, columns, rows, shown)
 
 
 def test_a_picture_that_is_too_tall_keeps_its_headline_choices_and_messages() -> None:
     picture = Picture(*([Text(f"{part} {number}") for number in range(9)] for part in ("table", "choice", "message")))
-    shown = [row.plain for row in fitted(Console(), picture, 80, 21)]
+    shown = [row.plain for row in fitted(Console(), picture, 80, 21, MORE)]
     assert shown == [
         "table 0",
         "table 7",
         "table 8",
         *(f"{part} {n}" for part in ("choice", "message") for n in range(9)),
     ]
-    assert [row.plain for row in fitted(Console(), picture, 80, 18)] == shown[3:]
-    shown = [row.plain for row in fitted(Console(), picture, 80, 12)]
-    assert shown == ["choice 0", "choice 1", "... /actions lists all", *(f"message {n}" for n in range(9))]
-    assert len(fitted(Console(), picture, 80, 5)) == 5
+    assert [row.plain for row in fitted(Console(), picture, 80, 18, MORE)] == shown[3:]
+    shown = [row.plain for row in fitted(Console(), picture, 80, 12, MORE)]
+    assert shown == ["choice 0", "choice 1", MORE, *(f"message {n}" for n in range(9))]
+    assert len(fitted(Console(), picture, 80, 5, MORE)) == 5
 
 
 def test_a_terminal_that_is_too_small_shows_what_it_can() -> None:
@@ -82,8 +83,8 @@ def test_a_terminal_that_is_too_small_shows_what_it_can() -> None:
     view, legal = encode_view(game.view(state, 0)), encode_legal(game.legal_actions(state, 0))
     table = DisplayedTable(game.name, view, engine_pb2.TurnClock(), None, 0)
     picture = Picture(table_lines(words, table, 12), legal_lines(words, legal, (), (), 12), [Text(NOTICE)])
-    assert len(fitted(Console(), picture, 12, 3)) == 3
-    assert fitted(Console(), picture, 12, 0) == []
+    assert len(fitted(Console(), picture, 12, 3, MORE)) == 3
+    assert fitted(Console(), picture, 12, 0, MORE) == []
 
 
 async def test_lines_that_were_typed_before_the_end_are_carried_out() -> None:
@@ -116,11 +117,20 @@ async def test_the_error_of_a_line_ends_the_reading() -> None:
         await carry_out_lines(FakeScreen("1", "2"), carry_out)
 
 
-@pytest.mark.parametrize(("left", "expected"), [(0, "won 1 of 3, average"), (1, "won 1 of 3, left 1, average")])
+@pytest.mark.parametrize(
+    ("left", "expected"), [(0, "games: 3, won: 1 (33%), average"), (1, "games: 3, won: 1 (33%), left: 1, average")]
+)
 def test_statistics_have_the_games_that_the_player_left(left: int, expected: str) -> None:
     words = words_of(encode_game(GAMES["thulla"]), ["Anna"], symbols=True)
-    statistics = scoring_pb2.GameStatistics(games_finished=3, games_won=1, games_left=left, average_place=2)
-    assert statistics_text(words, statistics, 80).plain == f"You so far: {expected} place 2.0"
+    statistics = scoring_pb2.GameStatistics(
+        games_finished=3, games_won=1, win_rate=1 / 3, games_left=left, average_place=2
+    )
+    assert statistics_text(words, statistics, 80).plain == f"You so far: {expected} place: 2.0"
+
+
+def test_statistics_without_games_have_no_average_place() -> None:
+    words = words_of(encode_game(GAMES["thulla"]), ["Anna"], symbols=True)
+    assert statistics_text(words, scoring_pb2.GameStatistics(), 80).plain == "You so far: games: 0, won: 0 (0%)"
 
 
 def test_statistics_of_a_game_without_winners_have_its_figure_and_no_wins_or_places() -> None:
@@ -131,7 +141,7 @@ def test_statistics_of_a_game_without_winners_have_its_figure_and_no_wins_or_pla
         figure=scoring_pb2.Figure(name="escape_rate", value=0.75),
         outcomes={"escaped": 3, "buck": 1},
     )
-    assert statistics_text(words, statistics, 80).plain == "You so far: escaped 3 of 4 (75%)"
+    assert statistics_text(words, statistics, 80).plain == "You so far: games: 4, escaped: 3 (75%)"
 
 
 DEADLINE_SECONDS = 30.0

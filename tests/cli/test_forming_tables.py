@@ -14,9 +14,10 @@ from croupier.cli.terminal.play_again import PlayAgain
 from croupier.cli.terminal.table_change import change_table
 from croupier.cli.terminal.table_menu import TableMenu
 from croupier.cli.terminal.table_text import changed_options, my_table_text, settings_text, time_text
+from croupier.cli.terminal.texts import Texts
 from croupier.engine.api.table_codec import encode_game
 from croupier.games.registry import GAMES
-from croupier_api.v1 import lobby_pb2, tables_pb2
+from croupier_api.v1 import games_pb2, lobby_pb2, tables_pb2
 from croupier_client.errors import FailedPrecondition, Unavailable
 from tests.cli.conftest import FakeScreen
 
@@ -92,14 +93,37 @@ async def test_a_setting_that_cannot_be_read_changes_nothing(pair: str, fault: s
 def test_the_settings_of_a_table_are_its_times_and_what_differs_from_the_defaults() -> None:
     table = forming(best_of=3, scoring="points")
     assert changed_options(table, THULLA) == {"best_of": 3, "scoring": "points"}
-    assert settings_text(table, THULLA, 80).plain == "  30 s to act, and 1 min in reserve; best_of 3; scoring points"
+    assert settings_text(Texts(), table, THULLA, 200).plain.split("; ") == [
+        "  time to act: 30 s",
+        "in reserve: 1 min",
+        "Games in a match: 3",
+        "Scoring: penalty: points of the cards left at the end",
+    ]
+
+
+def test_options_have_their_texts_in_the_language_and_those_of_a_later_version_are_shown_as_they_are() -> None:
+    game = games_pb2.GameDescription()
+    for option in ("jokers", "newest_option"):
+        game.options.add(name=option).flag.default_value = False
+    game.words.add(kind=games_pb2.WORD_KIND_OPTION, word="jokers", text="Jokere")
+    game.words.add(kind=games_pb2.WORD_KIND_OPTION_VALUE, word="lead.low_card", text="lavt kort")
+    table = tables_pb2.Table()
+    table.options.update({"jokers": True, "newest_option": True, "lead": "low_card", "deal": "odd_one"})
+    texts = Texts("nb", {("", "yes"): "ja", ("", "time to act: {time}"): "betenkningstid: {time}"})
+    assert settings_text(texts, table, game, 200).plain.split("; ") == [
+        "  betenkningstid: 0 s",
+        "deal: odd one",
+        "Jokere: ja",
+        "lead: lavt kort",
+        "newest option: ja",
+    ]
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0 s"), (60, "1 min"), (90, "90 s"), (150, "2 min"), (3_600, "1 h"), (86_400, "24 h")]
 )
 def test_a_time_has_the_largest_fitting_unit(seconds: int, text: str) -> None:
-    assert time_text(seconds) == text
+    assert time_text(Texts(), seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -115,7 +139,7 @@ def test_a_persons_table_has_the_turn_the_time_and_who_plays(seat: dict[str, Any
     table = forming()
     table.state = tables_pb2.TABLE_STATE_PLAYING
     mine = lobby_pb2.MyTable(table=table, my_seat=lobby_pb2.MySeat(**seat))
-    assert my_table_text(mine, "Thulla", "ada", 1_000.0) == f"Thulla with nobody yet: {state}"
+    assert my_table_text(Texts(), mine, "Thulla", "ada", 1_000.0) == f"Thulla, with nobody yet: {state}"
 
 
 class TableScreen(FakeScreen):
@@ -154,7 +178,7 @@ async def test_a_table_that_could_not_be_left_stays_in_the_list() -> None:
     tables = [lobby_pb2.MyTable(table=forming())]
     menu = TableMenu(client, tables, {"thulla": "Thulla"}, screen := TableScreen("/leave 1", "/leave 2"))
     assert not await menu.run()
-    assert screen.shown == ["Your tables", "  1 Thulla with nobody yet: not begun"]
+    assert screen.shown == ["Your tables", "  1 Thulla, with nobody yet: not begun"]
     assert "no lobby answers" in screen.messages
     menu = TableMenu(client, tables, {"thulla": "Thulla"}, screen := TableScreen("/leave 1", "/join ABCD2345"))
     assert await menu.run()

@@ -8,7 +8,7 @@ import pytest
 from rich.text import Text
 
 from croupier.cli.terminal.console import Picture
-from croupier.cli.terminal.game_session import AWAY_NOTICE, GameSession
+from croupier.cli.terminal.game_session import GameSession
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2
 from croupier_client import FollowedTable, LimitReached, StaleSequence
@@ -18,6 +18,7 @@ from tests.client.messages import event_message, play
 
 WORDS = Words(("Ada", "Ben"), symbols=False)
 DEADLINE_SECONDS = 60.0
+AWAY_NOTICE = "The computer plays for you: write /back, or anything else, to play on."
 THROW_DOWN = actions_pb2.Action(throw_down=actions_pb2.ThrowDownAction())
 STALE = StaleSequence(grpc.StatusCode.ABORTED, "invalid expected_sequence 0: expected 1, the table has moved on")
 TOO_LATE = "too late, the table has moved on, and nothing was played"
@@ -87,7 +88,7 @@ class SessionScreen(FakeScreen):
 def session_at(table: SessionTable, screen: SessionScreen) -> GameSession:
     client: Any = None
     followed: Any = table
-    return GameSession(client, followed, games_pb2.GameDescription(name="Laying"), WORDS, screen, "")
+    return GameSession(client, followed, games_pb2.GameDescription(name="Laying"), WORDS, screen)
 
 
 async def at_table(table: SessionTable, *typed: str) -> tuple[GameSession, SessionScreen]:

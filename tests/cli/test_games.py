@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.commands import rules
 from croupier.cli.commands.games import show_game, show_games
-from croupier.cli.commands.rules import rules_text, show_rules
-from croupier.cli.faults import CommandFault
+from croupier.cli.commands.rules import show_rules
+from croupier.engine.api.game_texts import rules_page
 from croupier.games.registry import GAMES
-from tests.cli.conftest import printed
+from tests.cli.conftest import Command, printed
 
 PROJECT = Path(__file__).parents[2]
 
@@ -32,7 +31,7 @@ def test_a_game_is_shown_with_every_option(game_id: str) -> None:
     for option in GAMES[game_id].options(GAMES[game_id].seats.stop - 1):
         default = str(option.default).lower() if isinstance(option.default, bool) else option.default
         assert f"{option.name} - {option.meaning} type {option.type_name} default {default} allowed" in text
-    for name, meaning in {**GAMES[game_id].names, **GAMES[game_id].proposals}.items():
+    for name, meaning in GAMES[game_id].proposals.items():
         assert f"{name} {' '.join(meaning.split())}" in text
 
 
@@ -46,15 +45,29 @@ def test_the_rules_of_a_game_fit_a_terminal(game_id: str) -> None:
     assert "\x1b[" in printed(lambda console: show_rules(console, GAMES[game_id]), **terminal)
 
 
-def test_the_pages_are_found_where_a_wheel_puts_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("tag", "language"), [("nb_NO.UTF-8", "nb"), ("ru", "ru"), ("xx", "en")])
+def test_the_rules_are_in_the_language(tag: str, language: str) -> None:
+    shown = printed(lambda console: show_rules(console, GAMES["thulla"], tag))
+    assert shown == printed(lambda console: show_rules(console, GAMES["thulla"], language))
+    heading = rules_page(GAMES["thulla"], language).markdown.partition("\n")[0].lstrip("# ")
+    assert heading in shown.splitlines()[0]
+    assert "<a id=" not in shown
+
+
+def test_the_language_of_the_rules_is_that_of_the_option_or_of_the_environment(
+    croupier: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = {language: rules_page(GAMES["thulla"], language).markdown for language in ("en", "nb", "ru")}
+    second = {language: page.split("\n\n")[1].split()[:4] for language, page in pages.items()}
+    monkeypatch.setenv("LC_ALL", "ru_RU.UTF-8")
+    for options, language in ((["--language", "nb"], "nb"), ([], "ru"), (["--language", "en"], "en")):
+        assert " ".join(second[language]) in croupier("games", "thulla", "--rules", *options).out
+
+
+def test_the_texts_of_games_are_in_the_wheel() -> None:
     wheel = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert "docs/rules" in wheel["only-include"]
-    assert wheel["sources"]["docs/rules"] == "croupier/rules"
-    in_package, in_project = rules.FOLDERS
-    assert (in_package, in_project) == (PROJECT / "services" / "croupier" / "rules", PROJECT / "docs" / "rules")
-    (tmp_path / "thulla.md").write_text("# The page of the wheel")
-    monkeypatch.setattr(rules, "FOLDERS", (tmp_path, in_project))
-    assert rules_text(GAMES["thulla"]) == "# The page of the wheel"
-    monkeypatch.setattr(rules, "FOLDERS", (tmp_path / "nowhere",))
-    with pytest.raises(CommandFault, match="no rules page of Thulla in this installation"):
-        rules_text(GAMES["thulla"])
+    assert wheel["sources"]["services/croupier"] == "croupier"
+    packaged = PROJECT / "services" / "croupier"
+    assert set(packaged.glob("games/**/*.po")) >= {packaged / "games" / "texts" / "words.ru.po"}
+    assert "services/croupier" in wheel["only-include"]
+    assert "exclude" not in wheel

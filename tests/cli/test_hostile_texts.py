@@ -41,10 +41,19 @@ def test_a_refusal_is_one_harmless_line(croupier: Command, tmp_path: Path, comma
 
 def test_a_person_sees_the_texts_of_a_table(tmp_path: Path) -> None:
     with HostileServer() as server, play(tmp_path, PLAIN, server) as person:
-        person.read_until("reacts: ")
-        person.type("1")
+        # The reaction: an emoji with its text in brackets.
         person.read_until("(\\x1b]0;owned")
-        person.type("/sheet")
+        person.type("1")
+        person.read_until("(/rules \\x1b]0;owned")
+        for typed, shown in (
+            ("/sheet", "+1 1"),
+            ("/sheet 1", "round 1"),
+            ("/stats", "You so far:"),
+            ("/rules R-A-1", "R-A-1 \\x1b]0;owned"),
+            ("/sort", "your hand:"),
+        ):
+            person.type(typed)
+            person.read_until(shown)
         person.type("/quit")
         assert person.read_to_the_end() == 0
     assert_harmless(lines_of(person))
@@ -61,7 +70,7 @@ def test_a_person_sees_the_texts_of_a_result(tmp_path: Path) -> None:
 
 def test_a_live_screen_has_only_its_own_controls(tmp_path: Path) -> None:
     with HostileServer() as server, play(tmp_path, {}, server) as person:
-        person.read_until("reacts: ")
+        person.read_until("(\\x1b]0;owned")
         person.type("/quit")
         person.read_to_the_end()
     assert "evil" in person.output

@@ -32,7 +32,7 @@ def test_options_that_a_service_does_not_describe_are_left_to_it() -> None:
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        (["best_off=3"], "invalid option 'best_off': expected one of start, .*best_of"),
+        (["best_off=3"], "invalid option 'best_off': expected one of first_dealer, .*best_of"),
         (["best_of=2"], "invalid best_of 2: expected an integer out of 1, 3, 5"),
         (["best_of=three"], "invalid best_of 'three': expected an integer out of 1, 3, 5"),
         (["stall_limit=1001"], "invalid stall_limit 1001: expected an integer from 0 to 1000"),

@@ -7,9 +7,11 @@ import pytest
 from croupier.cli.terminal.person_input import (
     REACTIONS,
     Command,
+    Details,
     InputFault,
     Propose,
     React,
+    Rules,
     Vote,
     in_notation,
     read_input,
@@ -17,6 +19,7 @@ from croupier.cli.terminal.person_input import (
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2 as pb
 from croupier_api.v1.cards_pb2 import SUIT_CLUBS, SUIT_HEARTS, SUIT_SPADES, SUIT_UNSPECIFIED, Card, CardFace, Suit
+from croupier_api.v1.games_pb2 import WORD_KIND_CARD, WORD_KIND_CONTRACT
 from croupier_client.cards import card_from_text
 
 NOTHING = pb.LegalActions()
@@ -63,7 +66,15 @@ SWAP = pb.ActionChoice(
 )
 KEEPS = pb.LegalActions(choices=[KEEP])
 BOTH = pb.LegalActions(actions=[PASS, STAND_PAT], choices=[KEEP, SWAP])
-DESCRIPTION = Words((), symbols=True, terms={"8H": "the Old", "JK": "the Fool", "solo_clubs": "solo in clubs"})
+DESCRIPTION = Words(
+    (),
+    symbols=True,
+    words={
+        (WORD_KIND_CARD, "8H"): "the Old",
+        (WORD_KIND_CARD, "JK"): "the Fool",
+        (WORD_KIND_CONTRACT, "solo_clubs"): "solo in clubs",
+    },
+)
 CONTRACTS = pb.LegalActions(
     actions=[pb.Action(bid=pb.BidAction(contract="solo")), pb.Action(bid=pb.BidAction(contract="solo_clubs"))]
 )
@@ -103,7 +114,7 @@ CONTRACTS = pb.LegalActions(
         ("/away", NOTHING, Command.AWAY),
         ("/Back", PLAYS, Command.BACK),
         ("/actions", NOTHING, Command.ACTIONS),
-        *((f"/react {name}", NOTHING, React(name)) for name in REACTIONS),
+        *((f"/react {name}", NOTHING, React(reaction)) for name, reaction in REACTIONS.items()),
         ("the old clubs", PLAYS, play("8H", SUIT_CLUBS)),
         ("play old s", PLAYS, play("8H", SUIT_SPADES)),
         ("8H spades", PLAYS, play("8H", SUIT_SPADES)),
@@ -111,7 +122,12 @@ CONTRACTS = pb.LegalActions(
         ("solo_clubs", CONTRACTS, CONTRACTS.actions[1]),
         ("solo in clubs", CONTRACTS, CONTRACTS.actions[1]),
         ("fool as H", KEEPS, keep("JK AS", SUIT_HEARTS)),
-        ("/rules", NOTHING, Command.RULES),
+        ("/rules", NOTHING, Rules("")),
+        ("/rules THU-PLAY-3", NOTHING, Rules("THU-PLAY-3")),
+        ("/rules 101-D8a", PLAYS, Rules("101-D8a")),
+        ("/sheet 12", NOTHING, Details(12)),
+        ("/stats", PLAYS, Command.STATS),
+        ("/sort", NOTHING, Command.SORT),
         *((word, PLAYS, Command.HELP) for word in ("?", "help")),
         # A card or a bid that is not legal is for the engine to refuse.
         *((word, PLAYS, play("AS")) for word in ("as", "play as")),
@@ -119,6 +135,7 @@ CONTRACTS = pb.LegalActions(
         ("bid 70", BIDS, bid(70)),
         # Cards are written as people write them.
         *((word, PLAYS, play("5H")) for word in ("H5", "5♥", "♥5", "five of hearts", "5 of hearts", "Five Hearts")),
+        ("5h 5h jk ♥", KEEPS, keep("5H 5H JK", SUIT_HEARTS)),
         *((word, PLAYS, play("5H")) for word in ("five h", "5 of ♥", "play 5♥", "play five of hearts")),
     ],
 )
@@ -148,16 +165,18 @@ def test_other_words_than_cards_stay_as_they_are(typed: str, expected: str) -> N
         ("0", PLAYS, "0 is not possible now"),
         ("xyzzy", PLAYS, "xyzzy is not possible now: choose one of the actions above"),
         ("bid 9", PLAYS, "bid 9 is not possible now"),
-        ("8h", PLAYS, "could be play 8H, clubs ordered or play 8H, spades ordered"),
-        ("h", TRUMPS, "could be name hearts trump or name hearts trump and all tricks"),
-        ("5h 6c", KEEPS, "keep 2 to 3 cards, and end with the suit: one of hearts, spades"),
-        ("5h 6c clubs", KEEPS, "clubs cannot be named now"),
-        ("5h hearts", KEEPS, "keep 2 to 3 cards, not 1"),
-        ("6c 6c hearts", KEEPS, "6C is not there to choose, or not so often"),
-        ("6c xx hearts", KEEPS, "invalid card 'xx'"),
-        ("6c", BOTH, "begin with keep or swap"),
+        ("8h", PLAYS, "could be: play 8H, order C \\| play 8H, order S; write more"),
+        ("h", TRUMPS, "could be: name trump H \\| name trump H, all tricks; write more"),
+        ("5h 6c", KEEPS, "end with the suit: one of H, S"),
+        ("5h 6c clubs", KEEPS, "invalid suit C: expected one of H, S"),
+        ("5h hearts", KEEPS, "keep: expected cards: 2-3; found 1"),
+        ("6c 6c hearts", KEEPS, "invalid card 6C: expected cards of 6C 5H 5H AS JK, each as often as it is there"),
+        ("6c xx hearts", KEEPS, "invalid card xx: expected cards of 6C"),
+        ("6c", BOTH, "begin with one of keep, swap"),
         ("/react smile", NOTHING, "/react needs one of thumbs_up"),
-        ("/depart", NOTHING, "there is no /depart"),
+        ("/depart", NOTHING, "there is no /depart: there are /sheet, .*/rules, /react NAME, /quit"),
+        *((text, NOTHING, "there is no /sheet") for text in ("/sheet one", "/sheet 1 2")),
+        ("/rules THU-PLAY-3 THU-PLAY-4", NOTHING, "there is no /rules"),
     ],
 )
 def test_impossible_input_is_explained(typed: str, legal: pb.LegalActions, message: str) -> None:
@@ -166,7 +185,7 @@ def test_impossible_input_is_explained(typed: str, legal: pb.LegalActions, messa
 
 
 HELD = pb.CardChoice(cards=cards("R6 R7"), min_cards=1, max_cards=2)
-OWN_WORDS = Words(("Ada", "Ben"), symbols=True, terms={"R6": "the Red", "8H": "the Old"}, deck=FACES)
+OWN_WORDS = Words(("Ada", "Ben"), symbols=True, words={(WORD_KIND_CARD, "8H"): "the Old"}, deck=FACES)
 
 
 def lay(laid: str, owner: int | None = None) -> pb.Action:
@@ -198,8 +217,8 @@ BID_BY_AMOUNT = pb.LegalActions(actions=[PASS], choices=[ANY_BID])
         ("waste", DRAWS, DRAWS.actions[1]),
         ("draw from stock", DRAWS, DRAWS.actions[0]),
         ("1 r6 R7", LAYS, lay("R6 R7")),
-        ("2 red", LAYS, lay("R6", owner=1)),
-        ("2 all but red", LAYS, lay("R7", owner=1)),
+        ("2 6", LAYS, lay("R6", owner=1)),
+        ("2 all but 6", LAYS, lay("R7", owner=1)),
         ("declare R7 4 2", LAYS, boast(cards=cards("R7"), amount=4, seat=1)),
         ("declare R7 0 2", LAYS, boast(cards=cards("R7"), amount=0, seat=1)),
         ("bid -5", BID_BY_AMOUNT, bid(-5)),
@@ -214,14 +233,18 @@ def test_choices_of_unknown_games_are_completed(typed: str, legal: pb.LegalActio
 @pytest.mark.parametrize(
     ("typed", "legal", "message"),
     [
-        ("R6", LAYS, "begin with 1 or 2 or declare"),
-        ("1", LAYS, "lay 1 to 2 cards, not 0"),
-        ("1 5H", LAYS, "5♥ is not there to choose, or not so often: R6 \\(the Red\\) R7 are"),
-        ("declare R7 1 2", LAYS, "invalid amount '1': expected 0 to 4"),
+        ("R6", LAYS, "begin with one of 1, 2, declare"),
+        ("1", LAYS, "lay: expected cards: 1-2; found 0"),
+        (
+            "1 5H",
+            LAYS,
+            "invalid card 5♥: expected cards of R6 \\(red 6\\) R7 \\(red 7\\), each as often as it is there",
+        ),
+        ("declare R7 1 2", LAYS, "invalid amount '1': expected 0-4"),
         ("declare R7 2 1", LAYS, "invalid seat '1': expected 2"),
-        ("bid", BID_BY_AMOUNT, "invalid amount '': expected -5 to 60"),
-        ("bid ten", BID_BY_AMOUNT, "invalid amount 'ten': expected -5 to 60"),
-        ("old", PLAYS, "could be play 8♥ \\(the Old\\), clubs ordered or"),
+        ("bid", BID_BY_AMOUNT, "invalid amount '': expected -5-60"),
+        ("bid ten", BID_BY_AMOUNT, "invalid amount 'ten': expected -5-60"),
+        ("old", PLAYS, "could be: play 8♥ \\(the Old\\), order ♣ \\|"),
     ],
 )
 def test_wrong_parts_of_choices_are_reported(typed: str, legal: pb.LegalActions, message: str) -> None:

@@ -48,11 +48,14 @@ def test_a_person_plays_a_whole_game(folder: Path) -> None:
         for typed, shown in (
             ("/help", "/react NAME sends a reaction"),
             # Lines are edited, and remembered.
-            ("/rexyz\x7f\x7f\x7fact clap", "reacts: clap"),
+            ("/rexyz\x7f\x7f\x7fact clap", "👏 (applause)"),
             ("\x1b[A\x01\x1b[3~\x05x", "react clapx is not possible now"),
             ("xyzzy", "xyzzy is not possible now"),
-            ("joker", "joker: play a card of your own hand (THU-PLAY-2); you may play "),
-            ("/rules", "THU-PLAY-2"),
+            ("joker", "joker: Play a card of your own hand. (/rules THU-PLAY-2); you may: play "),
+            ("/rules THU-PLAY-3", "THU-PLAY-3 "),
+            ("/rules THU-PLAY-99", "there is no rule THU-PLAY-99"),
+            ("/stats", "You so far: games: "),
+            ("/sheet 99", "no score sheet"),
         ):
             person.type(typed)
             person.read_until(shown)
@@ -80,8 +83,8 @@ WITHOUT_SYMBOLS = {"TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "ascii"}
 def test_every_game_can_be_played_by_a_person(folder: Path, game: str) -> None:
     with person_in(folder, WITHOUT_SYMBOLS, ["--game", game, "--name", "Zoë", *TABLES[game]]) as person:
         person.play_to_the_end()
-        assert ("Score sheet after section 1" in person.seen) == (game == "jossing")
-        assert "You so far: won " in " ".join(person.seen.split())
+        assert ("Score sheet, section 1" in person.seen) == (game == "jossing")
+        assert re.search(r"You so far: games: \d+, \w+: \d+ \(\d+%\)", " ".join(person.seen.split()))
         assert not any(sign in person.seen for sign in ("♠", "\x1b[31m"))
         # The command is one line, so that it can be pasted.
         lines = [line for line in person.seen.splitlines() if not line.startswith("Replay: ")]
@@ -95,13 +98,13 @@ def test_a_person_proposes_and_plays_a_hand_of_solo(folder: Path) -> None:
         for typed, shown in (
             ("agree", "no proposal waits for votes"),
             ("propose", "propose one of restart_new, restart_same"),
-            ("propose restart same", "restart same is agreed on"),
+            ("propose restart same", "restart with the same cards: all agree"),
         ):
             person.type(typed)
             person.read_until(shown)
         person.play_until("Score sheet")
         assert "Score sheet" in person.seen, person.seen[-3000:]
-        assert "Zo? proposes restart same: Play this hand again" in person.seen
+        assert "Zo? proposes: restart with the same cards. Play this hand again" in " ".join(person.seen.split())
 
 
 def way_back(person: Person) -> Sequence[str]:
@@ -165,11 +168,11 @@ def test_a_persons_own_tables_are_offered(folder: Path) -> None:
             person.press("\x03")
             assert way_back(person)[0] == "--table"
     with person_in(folder, {}, of_finn) as person:
-        person.read_until("2 Thulla with Bot 2: your turn, 5 min left")
+        person.read_until("2 Thulla, with Bot 2: your turn, 5 min left")
         person.type("7")
         person.read_until("invalid answer '7'")
         person.type("/leave 2")
-        while "2 Thulla with" in person.shown:
+        while "2 Thulla, with" in person.shown:
             person.read()
         person.type("1")
         person.read_until("finn (you)")
@@ -193,7 +196,7 @@ def test_a_person_who_has_played_before_is_asked_for_the_table(folder: Path) -> 
         for typed, shown in (
             ("", "/help lists more"),
             ("/help", "/sign-out ends the sign-in of this device"),
-            ("/name Jan Erik", "you are Jan Erik now"),
+            ("/name Jan Erik", "your name is Jan Erik now"),
         ):
             if typed:
                 person.type(typed)
@@ -212,7 +215,7 @@ def test_a_player_moves_to_a_second_device_and_is_deleted_there(folder: Path) ->
         person.press("\x03")
         way_back(person)
     with person_in(folder, {}, ["--player", "kari"]) as person:
-        person.read_until("1 Thulla with nobody yet: not begun")
+        person.read_until("1 Thulla, with nobody yet: not begun")
         person.type("/device")
         person.read_until("at the other device")
         [code] = set(re.findall(r"type (\w{12}) at", person.seen))
@@ -221,7 +224,7 @@ def test_a_player_moves_to_a_second_device_and_is_deleted_there(folder: Path) ->
         assert "--device-code: this machine has a player already" in " ".join(person.seen.split())
     with person_in(folder, {}, ["--player", "kari-2", "--device-code", code]) as person:
         for typed, shown in (
-            ("", "1 Thulla with nobody yet: not begun"),
+            ("", "1 Thulla, with nobody yet: not begun"),
             ("/delete", "if you write its name: kari"),
             ("Kari", "nothing is deleted"),
             ("/delete", "if you write its name: kari"),
@@ -239,7 +242,7 @@ def test_a_person_signs_out(folder: Path) -> None:
         person.read_until("you may")
     for typed, shown in (("/sign-out", "signed out: croupier"), ("/sign-out all", "signed out on all devices")):
         with person_in(folder, {}, ["--player", "lars"]) as person:
-            person.read_until("1 Thulla with Bot 2")
+            person.read_until("1 Thulla, with Bot 2")
             person.type(typed)
             person.read_until(shown)
             assert person.read_to_the_end() == 0
@@ -269,7 +272,7 @@ def test_two_friends_and_a_bot_play_at_one_table_after_another_has_left_it(folde
             assert leaving.read_to_the_end() == 0, leaving.seen[-3000:]
             assert "Come back" not in leaving.seen
         with person_in(folder, {}, ["--join", code.lower(), "--player", "ben", "--name", "Ben"]) as guest:
-            guest.read_until("1 min to act, and 5 min in reserve")
+            guest.read_until("time to act: 1 min; in reserve: 5 min")
             guest.read_until("1 ada (host)")
             assert "2 Ben" not in host.seen
             guest.type("yes")
@@ -278,7 +281,10 @@ def test_two_friends_and_a_bot_play_at_one_table_after_another_has_left_it(folde
             guest.type("/start")
             guest.read_until("only the host")
             for typed, shown in (
-                ("/set seats=3 time=90 best_of=3", "waiting for 1 more 90 s to act, and 5 min in reserve; best_of 3"),
+                (
+                    "/set seats=3 time=90 best_of=3",
+                    "free seats: 1 time to act: 90 s; in reserve: 5 min; Games in a match: 3",
+                ),
                 ("/set seats", "invalid setting 'seats': expected NAME=VALUE"),
                 ("/set colour=red", "colour"),
                 ("/seat 3", "3 ada (you) (host)"),
@@ -290,7 +296,7 @@ def test_two_friends_and_a_bot_play_at_one_table_after_another_has_left_it(folde
             for person in (host, guest):
                 person.read_until("(bot)")
             guest.type("/react clap")
-            host.read_until("Ben reacts: clap")
+            host.read_until("Ben: 👏 (applause)")
         with person_in(folder, {}, ["--join", code, "--player", "ben"]) as again:
             again.read_until("You have a seat there: another person of this machine adds --player NAME.")
             again.read_until("2 Ben (you)")

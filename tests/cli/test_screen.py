@@ -24,11 +24,10 @@ from croupier_api.v1 import facts_pb2 as pb
 from croupier_api.v1.cards_pb2 import SUIT_HEARTS, Card, CardFace
 from croupier_api.v1.games_pb2 import GameDescription
 from croupier_client.cards import card_from_text as card
+from tests.cli.shown_game import LETTERS, SYMBOLS, WORDED, phrase
 from tests.games.toy import TOY
 from tests.games.walk import walk
 
-NAMES = ("Ada", "Ben with a name that goes on and on", "Cleo")
-SYMBOLS, LETTERS = Words(NAMES, symbols=True), Words(NAMES, symbols=False)
 VIEW = pb.TableView(
     round=2,
     phase="first_bid",
@@ -39,16 +38,18 @@ VIEW = pb.TableView(
         pb.SeatView(is_out=True, place=1),
     ],
     piles=[
+        pb.Pile(name="melds", owner=2, count=1, cards=[pb.PileCard(card=card("9S"), seat=2)]),
         pb.Pile(name="stock", count=20),
+        pb.Pile(name="taken", owner=1, count=2, cards=[pb.PileCard(card=card("2S"))] * 2),
         pb.Pile(name="trick", count=2, cards=[pb.PileCard(card=card("KC"), seat=1), pb.PileCard(card=card("JK"))]),
         pb.Pile(name="waste", count=40, cards=[pb.PileCard(card=card("5H"))] * 40),
     ],
     calls=[pb.Call(seat=1, action=act.Action(bid=act.BidAction(amount=60))), pb.Call(seat=2)],
     contract=pb.Contract(declarer=1, name="solo", trump=SUIT_HEARTS),
     marks=[
-        pb.Mark(name="stall", value="4"),
-        pb.Mark(name="last_card", seat=1, value="said"),
-        pb.Mark(name="starter", value="2"),
+        pb.Mark(name="stall", value=pb.Value(number=4)),
+        pb.Mark(name="last_card", seat=1, value=pb.Value(word="said")),
+        pb.Mark(name="starter", value=pb.Value(seat=2)),
     ],
     seats_to_act=[0],
 )
@@ -74,12 +75,13 @@ def test_the_whole_view_is_shown() -> None:
     assert shown[4].endswith("out, place 1, dealer")
     text = "\n".join(shown)
     for line in (
-        "face down: stock 20",
+        "piles: stock 20",
+        "melds (Cleo): 9♠ Cleo",
         "trick: K♣ Ben with a name that goes on and on, JK",
-        "(40 cards)",
-        "contract: solo, hearts, by Ben",
-        "calls: Ben with a name that goes on and on bid 60, Cleo has decided",
-        "marks: stall: 4, starter: Cleo",
+        "waste: ... 5♥ 5♥ 5♥ 5♥ 5♥ 5♥ 5♥ 5♥ (40)",
+        "contract: solo, trump ♥, declarer: Ben with a name that goes on and on",
+        "calls: Ben with a name that goes on and on: 60, Cleo: has decided",
+        "table: stall: 4, starter: Cleo",
         "your hand: 2♣   5♥   A♠",
     ):
         assert line in text
@@ -89,7 +91,7 @@ def test_a_seat_that_its_player_left_is_shown_apart_from_one_whose_time_ran_out(
     left = replace(SEEN, clock=engine_pb2.TurnClock(away_seats=[0, 1], left_seats=[1]))
     shown = "\n".join(text.plain for text in table_lines(SYMBOLS, left)).split("\n")
     assert shown[2].split()[-1] == "away"
-    assert shown[3].split()[-4:] == ["left,", "last", "card:", "said"]
+    assert shown[3].split()[-6:] == ["left", "the", "table,", "last", "card:", "said"]
 
 
 def test_players_who_are_not_connected_are_shown() -> None:
@@ -134,84 +136,52 @@ def test_choices_are_shown_with_their_numbers_and_syntax() -> None:
     swap = choice(act.Action(swap_cards=act.SwapCardsAction()), 0, 1)
     lines = legal_lines(SYMBOLS, act.LegalActions(choices=[keep, swap]), [card("5H"), card("AS")])
     assert [line.plain for line in lines] == [
-        "you may: keep 1 to 2 of the cards of your hand, and name a suit of ♥",
-        "  write for example AS 5H for CARDS: keep CARDS SUIT, or keep all but CARDS SUIT",
-        "you may: swap 0 to 1 of the cards of your hand",
-        "  write for example AS 5H for CARDS: swap CARDS, or swap all but CARDS, or swap\n    none",
+        "you may: keep 1-2 of: your hand, a suit of ♥",
+        "  write keep CARDS SUIT | keep all but CARDS SUIT (for example AS 5H for CARDS)",
+        "you may: swap 0-1 of: your hand",
+        "  write swap CARDS | swap all but CARDS | swap none (for example AS 5H for\n    CARDS)",
     ]
     (line, _) = legal_lines(SYMBOLS, act.LegalActions(choices=[keep]), [card("5H")], [card("AS"), card("5H")])
-    assert line.plain == "you may: keep 1 to 2 of A♠ 5♥, and name a suit of ♥"
+    assert line.plain == "you may: keep 1-2 of: A♠ 5♥, a suit of ♥"
 
 
-def test_terms_of_the_game_are_used() -> None:
-    terms = {"2C": "the Low", "solo": "playing alone", "first_bid": "the auction", "trick": "table", "stall": "idle"}
-    words = Words(NAMES, symbols=True, terms=terms)
-    text = "\n".join(rows(words))
-    for part in ("2, the auction", "table: K♣", "contract: playing alone, hearts", "marks: idle: 4", "2♣ (the Low)"):
-        assert part in text
-    unnamed = act.CallPartnerAction(unnamed=act.CallPartnerAction.Unnamed())
-    nobody = act.CallPartnerAction(nobody=act.CallPartnerAction.Nobody())
-    for action, shown in (
-        (act.Action(play=act.PlayAction(card=card("2C"))), "play 2♣ (the Low)"),
-        (act.Action(bid=act.BidAction(contract="solo")), "bid playing alone"),
-        (act.Action(call_partner=unnamed), "call unknown"),
-        (act.Action(call_partner=nobody), "call nobody"),
-    ):
-        assert words.action(action) == shown
-    assert words.prose("made, with 2C. A solo!") == "made, with 2♣. A solo!"
+def test_piles_are_shown_by_role_and_as_they_are_described() -> None:
+    shown = [line.plain.partition(":")[0] for line in table_lines(WORDED, SEEN)]
+    # A pile without description is last, with all its cards; of one to count no card is shown.
+    assert shown[5:9] == ["piles", "in the middle", "waste", "laid (Cleo)"]
+    lines = [line.plain for line in table_lines(WORDED, SEEN)]
+    assert "piles: stock 20, taken (Ben with a name that goes on and on) 2" in lines
+    assert "waste: ... 5♥ (40)" in lines
+    assert not any("2♠" in line for line in lines)
 
 
-def test_values_of_marks_are_shown() -> None:
-    texts = {"H": "♥", "5H": "5♥", "JK": "JK", "7": "7", "at_once": "at once", "CD": "CD", "": ""}
-    assert {value: SYMBOLS.value(value) for value in texts} == texts
+def test_tricks_have_a_column_only_in_games_with_tricks() -> None:
+    (_, columns, first, *_) = rows(SYMBOLS)
+    assert columns.split() == ["seat", "cards", "points", "tricks"]
+    assert first.split()[-2:] == ["-12", "2"]
+    (_, columns, first, *_) = rows(WORDED)
+    assert columns.split() == ["seat", "cards", "points"]
+    assert first.split()[-1] == "-12"
 
 
 def test_proposals_and_compensated_time_are_shown_in_a_line() -> None:
     proposal = engine_pb2.Proposal(name="same_cards", proposer=2, agreed_seats=[0, 2])
     text = proposal_text(SYMBOLS, proposal, "The hand is played again.", seconds_left=20.9, width=80).plain
     assert " ".join(text.split()) == (
-        "Cleo proposes same cards: The hand is played again. 20 s left, agreed: Ada, Cleo."
+        "Cleo proposes: same cards. The hand is played again. 20 s left, agreed: Ada, Cleo."
     )
-    assert compensation_text(400) == "The services were away: 1 second more to act"
-    assert compensation_text(7_600) == "The services were away: 8 seconds more to act"
-
-
-def test_facts_are_shown_as_sentences_and_ties_share_a_place() -> None:
-    groups = [pb.RankGroup(seats=[2]), pb.RankGroup(seats=[0, 1])]
-    assert LETTERS.ranking(groups) == ["1. Cleo", f"2. Ada, {NAMES[1]}"]
-    moved = pb.CardsMoved(
-        source=pb.Place(hand=0), target=pb.Place(pile="trick"), cards=[card("5H")], count=1, reason=pb.MOVE_REASON_PLAY
-    )
-    drawn = pb.CardsMoved(source=pb.Place(pile="stock"), target=pb.Place(hand=2), count=2, reason=pb.MOVE_REASON_DRAW)
-    facts = [
-        pb.Fact(round_started=pb.RoundStarted(round=1, dealer=0)),
-        pb.Fact(cards_moved=moved),
-        pb.Fact(cards_moved=drawn),
-        pb.Fact(turn_changed=pb.TurnChanged(phase="play")),
-        pb.Fact(trick_taken=pb.TrickTaken(seat=2)),
-        pb.Fact(round_ended=pb.RoundEnded(score=pb.RoundScore(round=1, headline="made"))),
-        pb.Fact(mark_changed=pb.MarkChanged(mark=pb.Mark(name="ordered_suit", value="H"))),
-        pb.Fact(mark_changed=pb.MarkChanged(mark=pb.Mark(name="stall", value="3"))),
-        pb.Fact(mark_changed=pb.MarkChanged(mark=pb.Mark(name="hint", seat=1, value=""))),
-        pb.Fact(game_ended=pb.GameEnded(reason="all_out")),
-        pb.Fact(game_ended=pb.GameEnded(reason="limit", is_void=True)),
-    ]
-    assert fact_lines(LETTERS, facts) == [
-        "-- round 1, Ada deals --",
-        "Ada plays 5H",
-        "Cleo draws 2 cards",
-        "Cleo takes the trick",
-        "round 1: made",
-        "ordered suit: H",
-        "the game is over: all out",
-        "the game is over: limit, and the result is void",
-    ]
+    text = proposal_text(WORDED, proposal, "", seconds_left=20.9, width=80).plain
+    assert " ".join(text.split()) == "Cleo proposes: once more. All have to agree. 20 s left, agreed: Ada, Cleo."
+    assert compensation_text(SYMBOLS, 400) == "The services were away: 1 s more to act"
+    assert compensation_text(SYMBOLS, 7_600) == "The services were away: 8 s more to act"
 
 
 def shown_of_the_toy(seed: int) -> Iterator[str]:
     """Yield the lines of a walk through the toy as its first seat sees it, with the names of cards left out."""
     names = ("Ada", "Ben", "Cleo", "Dan")
-    words = replace(words_of(encode_game(TOY), names, symbols=True), terms={})
+    words = replace(
+        words_of(encode_game(TOY), names, symbols=True), deck=[unnamed(face) for face in encode_game(TOY).deck]
+    )
     for step in walk(TOY, TOY.new(4, {}), Random(seed)):
         view, legal = encode_view(TOY.view(step.after, 0)), encode_legal(TOY.legal_actions(step.after, 0))
         table = DisplayedTable("Toy", view, engine_pb2.TurnClock(), None, seat=0, teams=encode_teams(TOY.teams(4)))
@@ -220,38 +190,36 @@ def shown_of_the_toy(seed: int) -> Iterator[str]:
         yield from fact_lines(words, [encode_fact(fact) for fact in step.facts])
 
 
+def unnamed(face: CardFace) -> CardFace:
+    return CardFace(number=face.number, notation=face.notation, suit=face.suit, rank=face.rank)
+
+
 def test_a_game_with_its_own_deck_piles_and_teams_is_shown() -> None:
     shown = {line for seed in range(20) for line in shown_of_the_toy(seed)}
     face = "[RB][0-9]+"
     for pattern in (
         "  4 Dan  .* team 2, boast: [1-3]",
-        "face down: reserve of Ben 1, reserve of Cleo 1, reserve of Dan 1, stock 7",
-        f"reserve of Ada, face down: {face}",
-        f"melds of Dan: {face} Dan",
-        f"waste: {face} Ben",
+        r"piles: stock 7, reserve \(Ben\) 1, reserve \(Cleo\) 1, reserve \(Dan\) 1",
+        rf"reserve \(Ada\), face down: {face}",
+        rf"melds \(Dan\): {face} Dan",
+        rf"waste: (... )?{face} Ben( \([0-9]+\))?",
         "your hand: R[0-9]+ R[0-9]+   B[0-9]+",
-        "calls: Ada bid 10, Ben pass",
-        "you may: bid, and an amount from 10 to 30 in steps of 10",
+        "calls: Ada: 10, Ben: pass",
+        "you may: bid, an amount from 10 to 30, in steps of 10",
         "  write bid AMOUNT",
         "you may draw: 1 from stock   2 from waste",
-        "you may: lay 1 to 4 of the cards of your hand as row",
-        "you may: [12] lay 1 to 4 of the cards of your hand as row on melds of Cleo",
-        f"  write for example {face} {face} for CARDS: 1 CARDS, or 1 all but CARDS",
-        "you may: declare boast, 1 of the cards of your hand, and an amount from 1 to 3,",
-        f"  write for example {face} {face} for CARDS: declare CARDS AMOUNT SEAT, or declare( all)?",
-        "    (all )?but CARDS AMOUNT SEAT",
-        "Ben draws 1 card",
+        "you may: lay 1-4 of: your hand, row",
+        r"you may: [12] lay 1-4 of: your hand, row, melds \(Cleo\)",
+        rf"  write 1 CARDS \| 1 all but CARDS \(for example {face} {face} for CARDS\)",
+        r"you may: declare boast, 1 of: your hand, an amount from 1 to 3, a seat of 2",
+        r"  write declare CARDS AMOUNT SEAT \| declare all but CARDS AMOUNT SEAT \(for",
+        rf"    example {face} {face} for CARDS\)",
+        "Ben draws cards: 1",
         f"Dan draws {face}",
-        f"Cleo lays {face} {face} on melds of Ada",
+        rf"Cleo lays {face} {face}: melds \(Ada\)",
         f"Cleo: declare boast, {face}, [1-3], Dan",
     ):
         assert any(re.fullmatch(pattern, line) for line in shown), pattern
-
-
-def test_terms_of_a_deck_are_the_labels_of_its_cards() -> None:
-    words = words_of(GameDescription(deck=[CardFace(number=64, notation="S7", suit="stars", label="star 7")]), (), True)
-    assert words.cards([Card.ValueType(64), card("5H")]) == "S7 (star 7) 5♥"
-    assert words.prose("led with S7, then 5H") == "led with S7, then 5♥"
 
 
 def test_bids_have_no_numbers_but_their_own() -> None:
@@ -265,10 +233,10 @@ def test_bids_have_no_numbers_but_their_own() -> None:
 @pytest.mark.parametrize(
     ("cards", "expected"),
     [
-        (1, "you may play 2♣"),
-        (2, "you may play 2♣ or 3♣"),
-        (3, "you may play 2♣, 3♣ or 4♣"),
-        (13, "you may play 2♣, 3♣, 4♣, 5♣, 6♣, 7♣ and more"),
+        (1, "you may: play 2♣"),
+        (2, "you may: play 2♣, 3♣"),
+        (3, "you may: play 2♣, 3♣, 4♣"),
+        (13, "you may: play 2♣, 3♣, 4♣, 5♣, 6♣, 7♣, ..."),
     ],
 )
 def test_what_is_possible_instead_is_one_half_of_a_sentence(cards: int, expected: str) -> None:
@@ -310,8 +278,14 @@ def sheet(seats: int, *rounds: pb.RoundScore, width: int = 80) -> list[str]:
     return rows
 
 
+def notes_of(*notes: str) -> list[pb.Note]:
+    """Return notes, each of the words between commas."""
+    return [pb.Note(phrases=[phrase(word) for word in note.split(", ") if word]) for note in notes]
+
+
 def score(*notes: str, headline: str = "") -> pb.RoundScore:
-    return pb.RoundScore(round=7, points=[12, -30], totals=[112, -5], notes=notes, headline=headline)
+    shown = [phrase(word) for word in headline.split(", ") if word]
+    return pb.RoundScore(round=7, points=[12, -30], totals=[112, -5], notes=notes_of(*notes), headline=shown)
 
 
 NAMES_OF_TWO = "                 Ada             Ben"
@@ -323,7 +297,7 @@ POINTS_OF_TWO = "  7         +12  112        -30   -5"
     [
         ([score()], [POINTS_OF_TWO]),
         (
-            [score("bid 2, took 2", "AH", headline="bid 30, trump ♠")],
+            [score("bid 2, took 2", "A♥", headline="bid 30, trump ♠")],
             [f"{POINTS_OF_TWO}  bid 30, trump ♠", "       bid 2, took 2              A♥"],
         ),
         (
@@ -345,8 +319,8 @@ def test_a_sheet_has_points_totals_headlines_and_notes(rounds: list[pb.RoundScor
 @pytest.mark.parametrize("seats", range(1, 9))
 def test_eight_seats_and_long_games_fit_a_sheet(seats: int, width: int) -> None:
     lasts = "a headline that goes on for a while and then for another while, until it is too long for a line"
-    scores = {"points": [-110] * seats, "totals": [-999] * seats, "notes": ["bid 10, won 10"] * seats}
-    rounds = [pb.RoundScore(round=number, headline=lasts, **scores) for number in range(1, 121)]  # type: ignore[arg-type]
+    scores = {"points": [-110] * seats, "totals": [-999] * seats, "notes": notes_of(*["bid 10, won 10"] * seats)}
+    rounds = [pb.RoundScore(round=number, headline=[phrase(lasts)], **scores) for number in range(1, 121)]  # type: ignore[arg-type]
     text = "\n".join(sheet(seats, *rounds, width=width))
     assert text.count("-110 -999") == seats * 120
     assert text.count("won") == seats * 120

@@ -238,7 +238,7 @@ class FakeCroupier:
             else:
                 messages = [event_message(snapshot=self.table.snapshot())]
         messages.append(event_message(heartbeat=engine_pb2.Heartbeat(sequence=played_count)))
-        messages.append(event_message(reaction=engine_pb2.Reaction(seat=1, reaction="clap")))
+        messages.append(event_message(reaction=engine_pb2.SeatReaction(seat=1, reaction=games_pb2.REACTION_CLAP)))
         return messages, played_count
 
     def _act(

@@ -220,7 +220,7 @@ async def test_whole_game(client_of: Connect) -> None:
             assert table.view == fake.table.view()
             assert table.ranking == ((0,), (1,))
             kinds = [type(event).__name__ async for event in table]
-    assert kinds == ["Snapshot", "Reaction"] + ["TableUpdate"] * 4
+    assert kinds == ["Snapshot", "SeatReaction"] + ["TableUpdate"] * 4
 
 
 async def test_bot_plays_a_game(client_of: Connect) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from croupier_api.v1 import engine_pb2, errors_pb2, facts_pb2
+from croupier_api.v1 import engine_pb2, errors_pb2, facts_pb2, games_pb2
 from croupier_client import FailedPrecondition, FoldError, FollowedTable, LimitReached, SequenceError, StaleSequence
 from croupier_client.backlog import MAX_UNREAD, Backlog
 from croupier_client.table import MAX_UNANSWERED
@@ -61,7 +61,8 @@ def test_a_whole_game_is_followed_and_nothing_is_submitted_after_its_end() -> No
 
 def test_rounds_are_kept() -> None:
     table, _ = opened_table()
-    score = facts_pb2.RoundScore(round=1, points=[1, 2], totals=[3, 4], notes=["a", "b"])
+    notes = [facts_pb2.Note(phrases=[facts_pb2.Phrase(word=word)]) for word in ("a", "b")]
+    score = facts_pb2.RoundScore(round=1, points=[1, 2], totals=[3, 4], notes=notes)
     ended = facts_pb2.Fact(round_ended=facts_pb2.RoundEnded(score=score))
     table.receive(update_message(engine_pb2.TableUpdate(sequence=1, facts=[ended])))
     assert table.round_scores == [score]
@@ -189,7 +190,7 @@ def test_a_fact_that_does_not_fit_or_comes_before_a_snapshot_changes_nothing() -
 
 def test_a_reaction_is_an_event_but_a_heartbeat_and_an_event_of_a_newer_kind_are_not() -> None:
     table, fake = opened_table()
-    reaction = engine_pb2.Reaction(seat=1, reaction="wow")
+    reaction = engine_pb2.SeatReaction(seat=1, reaction=games_pb2.REACTION_WOW)
     assert table.receive(event_message(reaction=reaction)) == reaction
     assert table.receive(event_message(heartbeat=engine_pb2.Heartbeat())) is None
     assert table.receive(event_message()) is None
@@ -298,10 +299,10 @@ def test_unanswered_actions_are_limited() -> None:
 def test_the_backlog_is_limited_and_reports_dropped_events() -> None:
     backlog = Backlog()
     for seat in range(MAX_UNREAD + 3):
-        backlog.put(engine_pb2.Reaction(seat=seat))
+        backlog.put(engine_pb2.SeatReaction(seat=seat))
     backlog.put(None)
     with pytest.raises(LimitReached, match="3 events"):
         backlog.take()
     kept = [backlog.take() for _ in range(MAX_UNREAD)]
-    assert kept == [engine_pb2.Reaction(seat=seat) for seat in range(3, MAX_UNREAD + 3)]
+    assert kept == [engine_pb2.SeatReaction(seat=seat) for seat in range(3, MAX_UNREAD + 3)]
     assert not backlog

@@ -42,7 +42,7 @@ CASES = {
     "a round begins: scores, ranking and phase stay, everything else is reset": (
         "round: 1 phase: 'score' dealer: 0 seats { card_count: 1 cards: CARD_2C score: 5 tricks_taken: 2 "
         "is_out: true place: 1 } piles { name: 'kitty' count: 2 } calls { seat: 0 } contract { declarer: 0 } "
-        "marks { name: 'm' value: '1' } seats_to_act: 0 ranking { seats: 0 }",
+        "marks { name: 'm' value { number: 0 } } seats_to_act: 0 ranking { seats: 0 }",
         "round_started { round: 2 dealer: 1 }",
         "round: 2 phase: 'score' dealer: 1 seats { score: 5 } contract {} ranking { seats: 0 }",
     ),

@@ -11,6 +11,7 @@ from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.replay_verification import verify_replay
 from croupier_api.v1 import actions_pb2
 from croupier_api.v1 import engine_pb2 as pb
+from croupier_api.v1.games_pb2 import REACTION_WOW
 from croupier_internal.v1 import engine_control_pb2 as control_pb
 from tests.contract.deployment import CALL_SECONDS, PASS, EngineClient, EngineProcess, bot_seat, connected, person
 from tests.refusals import refusal
@@ -75,7 +76,9 @@ async def played(engine: EngineProcess) -> tuple[str, list[str]]:
                     refused = await refusal(client.players.SubmitAction(request, metadata=metadata))
                     assert refused[:2] == ("FAILED_PRECONDITION", "ILLEGAL_ACTION")
                     assert refused.rule.startswith("THU-")
-        await client.players.SendReaction(pb.SendReactionRequest(table_id=table, reaction="wow"), metadata=metadata)
+        await client.players.SendReaction(
+            pb.SendReactionRequest(table_id=table, reaction=REACTION_WOW), metadata=metadata
+        )
         for method in ("GetView", "SubmitAction"):
             refused = await refusal(client.raw(f"/{ENGINE}/{method}", b"\x0a\x02\xff\xff5H AS", metadata))
             assert refused.reason == "MALFORMED_REQUEST"

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from croupier.engine.api.game_texts import FOLDER as TEXTS
 from croupier.games.interface import Game, resolve_options
 from croupier.games.registry import GAMES
+from croupier.runtime.translations import ENGLISH, LANGUAGES
 from loadtest.judge.rules.registry import RULES
 from loadtest.mix import DEFAULT_MIX
 from tests.games.judge_table import judge_table
@@ -19,20 +21,33 @@ from tests.games.test_perft import CASES as PERFT
 from tests.games.walk import TRAITS
 
 ROOT = Path(__file__).parents[2]
+PACKAGES = ROOT / "services" / "croupier" / "games"
 TESTS = ROOT / "tests" / "games"
 MIN_POSITIONS = 10
 MIN_PERFTS = 3
+
+RULE = re.compile(r"\b[A-Z0-9]+-(?:[A-Z]+-\d+|D\d+[a-z]?)\b")
+DEFINITION = re.compile(rf"\*\*({RULE.pattern})\*\*")
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.id)
 
 
 def page(game: Game) -> str:
     """Return the text of a game's rules page."""
-    return (ROOT / "docs" / "rules" / f"{game.id}.md").read_text()
+    return page_path(game).read_text()
 
 
-def test_every_page_belongs_to_a_game() -> None:
-    assert {path.stem for path in (ROOT / "docs" / "rules").glob("*.md")} == set(GAMES)
+def page_path(game: Game, language: str = ENGLISH) -> Path:
+    return PACKAGES / game.id / TEXTS / f"rules.{language}.md"
+
+
+def test_every_page_and_catalogue_belongs_to_a_game() -> None:
+    pages = {page_path(game, language) for game in GAMES.values() for language in LANGUAGES}
+    assert set(PACKAGES.glob("**/*.md")) <= pages
+    translated = [language for language in LANGUAGES if language != ENGLISH]
+    places = {Path(), *map(Path, GAMES)}
+    catalogues = {PACKAGES / place / TEXTS / f"words.{language}.po" for place in places for language in translated}
+    assert set(PACKAGES.glob("**/*.po")) <= catalogues
 
 
 @every_game
@@ -40,7 +55,7 @@ def test_the_page_has_every_option_with_its_default(game: Game) -> None:
     text = page(game)
     for option in game.options(game.seats.stop - 1):
         row = next((line for line in text.splitlines() if line.startswith(f"| `{option.name}`")), None)
-        assert row is not None, f"no table row of docs/rules/{game.id}.md begins with `{option.name}`"
+        assert row is not None, f"no table row of {page_path(game)} begins with `{option.name}`"
         assert str(option.default).lower() in row.lower()
 
 
@@ -80,11 +95,6 @@ def test_the_laws_cover_it_and_it_has_bots(game: Game) -> None:
     assert DECISIONS[game.id]
 
 
-PAGES = sorted((ROOT / "docs" / "rules").glob("*.md"))
-RULE = re.compile(r"\b[A-Z0-9]+-(?:[A-Z]+-\d+|D\d+[a-z]?)\b")
-DEFINITION = re.compile(rf"\*\*({RULE.pattern})\*\*")
-
-
 def covered() -> set[str]:
     """Return the rule ids in the names of tests (with _ for -) and in the ids of their cases."""
     found: set[str] = set()
@@ -95,18 +105,18 @@ def covered() -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_rule_has_a_test(page: Path) -> None:
-    defined = DEFINITION.findall(page.read_text())
-    assert defined, f"{page.name} defines no rule: write ids bold where they are defined"
+@every_game
+def test_every_rule_has_a_test(game: Game) -> None:
+    defined = DEFINITION.findall(page(game))
+    assert defined, f"{page_path(game)} defines no rule: write ids bold where they are defined"
     assert sorted({rule for rule in defined if defined.count(rule) > 1}) == []
     assert sorted(set(defined) - covered()) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_code_names_no_rule_that_the_page_does_not_define(page: Path) -> None:
-    defined = set(DEFINITION.findall(page.read_text()))
+@every_game
+def test_the_code_names_no_rule_that_the_page_does_not_define(game: Game) -> None:
+    defined = set(DEFINITION.findall(page(game)))
     prefixes = {rule.partition("-")[0] for rule in defined}
-    for path in (ROOT / "services" / "croupier" / "games").rglob("*.py"):
+    for path in PACKAGES.rglob("*.py"):
         named = {rule for rule in RULE.findall(path.read_text()) if rule.partition("-")[0] in prefixes}
         assert sorted(named - defined) == [], path

@@ -15,6 +15,7 @@ from croupier.runtime.identity.links import links_by
 from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier
 from croupier.runtime.table_access import OPEN, SEATED, LinkPurpose, TableAccess, Visibility, WatchPolicy
 from croupier_api.v1 import engine_pb2
+from croupier_api.v1.games_pb2 import REACTION_WOW
 from tests.calls import call_of
 from tests.engine.fakes import LINK_KEY, EngineHarness
 from tests.engine.play import event_of, make_config, open_table, play_on, within_timeout
@@ -138,14 +139,14 @@ async def test_a_stranger_who_may_watch_is_told_that_they_have_no_seat(at_table:
     calls = await at_table(OPEN)
     for name in ("SubmitAction", "CreateProposal", "CastVote", "SetAway"):
         assert await calls.reasons(name, request_id="r") == ["NOT_SEATED"]
-    assert await calls.reasons("SendReaction", reaction="wow") == ["NOT_SEATED"]
+    assert await calls.reasons("SendReaction", reaction=REACTION_WOW) == ["NOT_SEATED"]
     assert await calls.reasons("CreateLink", purpose=WATCH) == ["NOT_SEATED"]
 
 
 async def test_a_spectator_who_reacts_with_their_link_is_told_that_they_have_no_seat(at_table: AtTable) -> None:
     calls = await at_table(BY_LINK)
     for link, reason in (("", HIDDEN), (await calls.make_link(WATCH), "NOT_SEATED")):
-        assert await calls.reasons("SendReaction", reaction="wow", link=link) == [reason]
+        assert await calls.reasons("SendReaction", reaction=REACTION_WOW, link=link) == [reason]
 
 
 async def test_a_removed_player_has_no_access_to_a_public_table_even_with_a_link(at_table: AtTable) -> None:

@@ -13,6 +13,7 @@ from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.server.tasks import end_tasks
+from croupier_api.v1.games_pb2 import REACTION_WOW
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     act_once,
@@ -192,10 +193,10 @@ async def test_reactions_at_the_other_engine_are_shown(engines: TwoEngines) -> N
     await engines.other_table()
     table = await engines.tables.get("t1")
     stream = await live_stream(table, SPECTATOR)
-    engines.catch_up_worker.seat_reacted("t1", 1, "wow")
-    engines.catch_up_worker.seat_reacted("unknown", 1, "wow")
+    engines.catch_up_worker.seat_reacted("t1", 1, REACTION_WOW)
+    engines.catch_up_worker.seat_reacted("unknown", 1, REACTION_WOW)
     (message,) = await pending_messages(stream)
-    assert (event_of(message).reaction.seat, event_of(message).reaction.reaction) == (1, "wow")
+    assert (event_of(message).reaction.seat, event_of(message).reaction.reaction) == (1, REACTION_WOW)
 
 
 async def test_many_notifications_of_a_loading_table_are_checked_again_together(

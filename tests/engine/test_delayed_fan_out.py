@@ -17,6 +17,7 @@ from croupier.games.registry import GAMES
 from croupier.runtime.errors import LimitReached, MalformedRequest, Unavailable
 from croupier.runtime.table_access import OPEN
 from croupier_api.v1 import engine_pb2
+from croupier_api.v1.games_pb2 import REACTION_WOW
 from tests.engine.fakes import EngineHarness
 from tests.engine.folds import transitions_of
 from tests.engine.play import (
@@ -95,7 +96,7 @@ async def test_seats_are_not_delayed_and_reactions_are_as_late_as_entries(engine
     seat, spectator = table.subscribe(0, None), await watching(table, 0)
     await pending_messages(seat)
     await pending_messages(spectator)
-    table.react("p1", "wow")
+    table.react("p1", REACTION_WOW)
     await act_once(table, Random(1))
     kinds = [event_of(message).WhichOneof("event_kind") for message in await pending_messages(seat)]
     assert kinds == ["reaction", "update"]

@@ -27,6 +27,7 @@ from croupier.games.interface import SeatActed
 from croupier.runtime.database.database import open_database
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import tables_pb2
+from croupier_api.v1.games_pb2 import REACTION_WOW
 from croupier_internal.v1 import engine_control_pb2 as control_pb
 from tests.calls import call_of
 from tests.databases import copy_database
@@ -185,7 +186,7 @@ class Calls:
 
     async def react(self) -> None:
         self._engine.clock.advance(60_000)
-        await self.ask(pb.SendReactionRequest(table_id="running", reaction="wow"), "p0")
+        await self.ask(pb.SendReactionRequest(table_id="running", reaction=REACTION_WOW), "p0")
 
     async def propose(self) -> int:
         """Propose to play a hand again, at a table with many proposals; return the sequence."""
@@ -250,7 +251,9 @@ def calls_of(calls: Calls) -> dict[str, Call]:
         "WatchTable resumed too late": partial(calls.watch, ENTRIES - 1),
         "PlayTable": calls.play,
         "CreateLink": asked(pb.CreateLinkRequest(table_id="finished", purpose=pb.LINK_PURPOSE_REPLAY), "p0"),
+        "GetRules": asked(pb.GetRulesRequest(game="solo", language="ru")),
         "DescribeGames": asked(control_pb.DescribeGamesRequest(), "lobby"),
+        "DescribeGames in another language": asked(control_pb.DescribeGamesRequest(language="ru"), "lobby"),
         "PrepareTable": calls.prepare,
         "OpenTable": calls.open,
         "DiscardTables": asked(control_pb.DiscardTablesRequest(table_ids=ids), "lobby"),

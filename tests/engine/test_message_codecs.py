@@ -18,12 +18,13 @@ from croupier.games import actions
 from croupier.games.actions import UNCHOSEN
 from croupier.games.cards import OWN_CARDS, CardFace
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice
-from croupier.games.interface import Legal, OptionValue
+from croupier.games.interface import Condition, Legal, Option, OptionValue
 from croupier.games.registry import GAMES, bots_of
+from croupier.games.words import WordKind
 from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import actions_pb2, games_pb2, tables_pb2
 from tests.engine.play import every_game, make_config
-from tests.games.toy import TOY
+from tests.games.toy import TOY, Toy
 
 DECK = tuple(CardFace(card, f"R{card - 62}", "red", str(card - 62), "") for card in (OWN_CARDS[0], OWN_CARDS[-1]))
 """The first and the last card that a deck may have."""
@@ -180,8 +181,48 @@ def test_a_game_is_described_with_its_deck_and_its_teams() -> None:
     assert [face.number for face in described.deck] == list(range(64, 88))
     (layout,) = described.team_layouts
     assert (layout.seat_count, [list(team.seats) for team in layout.teams]) == (4, [[0, 2], [1, 3]])
-    assert described.display_names["B12"] == "blue 12"
     assert not codec.encode_game(GAMES["thulla"]).deck
+
+
+def test_words_are_those_of_the_game_and_then_the_shared_ones_ordered_by_kind() -> None:
+    words = codec.encode_game(TOY).words
+    assert [word.kind for word in words] == sorted(word.kind for word in words)
+    texts = {(word.kind, word.word): word.text for word in words}
+    assert len(texts) == len(words)
+    assert texts[games_pb2.WORD_KIND_MARK, "turns"] == TOY.words[WordKind.MARK]["turns"]
+    assert texts[games_pb2.WORD_KIND_TERM, "round"] == "round"
+    # The own word of a game comes before the shared one.
+    thulla = {(word.kind, word.word): word.text for word in codec.encode_game(GAMES["thulla"]).words}
+    assert thulla[games_pb2.WORD_KIND_TERM, "round"] == "game"
+    assert {kind.name: int(kind) for kind in WordKind} == {
+        name.removeprefix("WORD_KIND_"): number for name, number in games_pb2.WordKind.items() if number
+    }
+
+
+def test_piles_are_described_by_role_and_options_by_group_unit_and_condition() -> None:
+    piles = codec.encode_game(TOY).piles
+    assert [(pile.name, pile.role, pile.display) for pile in piles] == [
+        ("stock", games_pb2.PILE_ROLE_STOCK, games_pb2.PILE_DISPLAY_COUNT),
+        ("waste", games_pb2.PILE_ROLE_WASTE, games_pb2.PILE_DISPLAY_TOP),
+        ("melds", games_pb2.PILE_ROLE_MELD, games_pb2.PILE_DISPLAY_ALL),
+        ("reserve", games_pb2.PILE_ROLE_RESERVE, games_pb2.PILE_DISPLAY_ALL),
+    ]
+    game = _GameWithAnOption()
+    (option,) = codec.encode_game(game).options
+    assert (option.group, option.unit) == ("end", "rounds")
+    assert option.condition.option == "match"
+    assert [decoded(value) for value in option.condition.values] == [True, "long"]
+    assert list(codec.encode_game(game).recommended_seats) == [2, 3]
+    assert not codec.encode_game(TOY).recommended_seats
+    assert codec.encode_game(GAMES["thulla"]).has_tricks is GAMES["thulla"].has_tricks
+
+
+class _GameWithAnOption(Toy):
+    recommended_seats = range(2, 4)
+
+    def options(self, seats: int) -> tuple[Option, ...]:
+        condition = Condition("match", (True, "long"))
+        return (Option("rounds", 1, range(1, 9), "how many", group="end", unit="rounds", condition=condition),)
 
 
 def test_times_and_seats_are_decoded() -> None:

@@ -15,6 +15,7 @@ from croupier.engine.tables.subscription import Presence
 from croupier.games.facts import Seat
 from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.notifications import MAX_WAITING, Notifications
+from croupier_api.v1.games_pb2 import REACTION_WOW
 from loadtest.postgres import PostgresServer
 from tests.engine.databases import entry, opened, running, store_on
 from tests.engine.fakes import RecordingLogger
@@ -37,7 +38,7 @@ class FakeListener:
     def notifications_missed(self) -> None:
         self.missed.put_nowait(None)
 
-    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: int) -> None:
         self.received.put_nowait((table_id, seat, reaction))
 
     def presence_announced(self, engine_id: str, announcements: Mapping[str, Announcement]) -> None:
@@ -101,8 +102,8 @@ async def test_commits_are_notified_if_there_are_other_engines_and_reactions_to_
         one.listener.engines = 2
         one.notifier.logs_extended({"t2": 2})
         assert await other.received() == {"t2": 2}
-        one.notifier.seat_reacted("t1", 3, "wow")
-        assert await other.received() == ("t1", 3, "wow")
+        one.notifier.seat_reacted("t1", 3, REACTION_WOW)
+        assert await other.received() == ("t1", 3, REACTION_WOW)
         assert one.listener.received.empty()
 
 

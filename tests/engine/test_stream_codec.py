@@ -28,10 +28,23 @@ from croupier.games.facts import (
     OwnedPile,
     Pile,
     PileCard,
+    RoundEnded,
+    RoundScore,
     RoundStarted,
     SeatOut,
     SeatView,
     View,
+)
+from croupier.games.values import (
+    CardsValue,
+    NumberValue,
+    PointsValue,
+    SeatsValue,
+    SeatValue,
+    SuitValue,
+    Value,
+    WordValue,
+    phrase,
 )
 from croupier.runtime.errors import IllegalNow, to_status
 from croupier_api.v1 import engine_pb2, errors_pb2, facts_pb2
@@ -51,6 +64,12 @@ ENCODED: dict[str, tuple[Fact, str]] = {
             source { } target { pile: "stock" } count: 7 reason: MOVE_REASON_DEAL face_down: true
         }""",
     ),
+    "a move that players have a word for": (
+        CardsMoved(0, "trick", (0,), 1, MoveReason.PLAY, word="cut"),
+        """cards_moved {
+            source { hand: 0 } target { pile: "trick" } cards: 1 count: 1 reason: MOVE_REASON_PLAY word: "cut"
+        }""",
+    ),
     "a secret call": (Called(Call(2, None)), "called { call { seat: 2 } }"),
     "a call": (
         Called(Call(0, Declare("bet", amount=0))),
@@ -62,9 +81,54 @@ ENCODED: dict[str, tuple[Fact, str]] = {
     ),
     "a seat that is out without a place": (SeatOut(1), "seat_out { seat: 1 }"),
     "a seat that is out": (SeatOut(1, 3), "seat_out { seat: 1 place: 3 }"),
-    "a mark of the table": (MarkChanged(Mark("x", None, "1")), 'mark_changed { mark { name: "x" value: "1" } }'),
-    "a mark of seat 0": (MarkChanged(Mark("x", 0, "")), 'mark_changed { mark { name: "x" seat: 0 } }'),
+    "a mark of the table": (
+        MarkChanged(Mark("x", None, NumberValue(0))),
+        'mark_changed { mark { name: "x" value { number: 0 } } }',
+    ),
+    "a mark of seat 0": (MarkChanged(Mark("x", 0, None)), 'mark_changed { mark { name: "x" seat: 0 } }'),
 }
+
+
+VALUES: dict[str, tuple[Value, str]] = {
+    "zero": (NumberValue(0), "number: 0"),
+    "a number below zero": (NumberValue(-30), "number: -30"),
+    "a word": (WordValue("spared"), 'word: "spared"'),
+    "seat 0": (SeatValue(0), "seat: 0"),
+    "no seats": (SeatsValue(()), "seats { }"),
+    "seats in an order": (SeatsValue((2, 0)), "seats { seats: [2, 0] }"),
+    "no suit": (SuitValue(NO_TRUMP), "suit: SUIT_UNSPECIFIED"),
+    "a suit": (SuitValue(2), "suit: SUIT_HEARTS"),
+    "no cards": (CardsValue(()), "cards { }"),
+    "cards in an order": (CardsValue((63, 0)), "cards { cards: [64, 1] }"),
+    "points by seat": (PointsValue((0, -5)), "points { points: [0, -5] }"),
+}
+
+
+@pytest.mark.parametrize(("value", "text"), VALUES.values(), ids=VALUES)
+def test_values_have_their_kind(value: Value, text: str) -> None:
+    encoded = encode_fact(MarkChanged(Mark("x", None, value)))
+    assert encoded == text_format.Parse(f'mark_changed {{ mark {{ name: "x" value {{ {text} }} }} }}', facts_pb2.Fact())
+
+
+def test_a_round_has_phrases_and_details_in_their_order() -> None:
+    score = RoundScore(
+        3,
+        (10, -5),
+        (10, 0),
+        notes=((), (phrase("bid", bid=NumberValue(2)), phrase("failed"))),
+        headline=(phrase("trump", trump=SuitValue(2), by=SeatValue(1)),),
+        details=(Mark("trump", None, SuitValue(2)), Mark("hand", 1, CardsValue((0,)))),
+    )
+    text = """round_ended { score {
+        round: 3 points: [10, -5] totals: [10, 0]
+        notes { }
+        notes { phrases { word: "bid" parameters { name: "bid" value { number: 2 } } } phrases { word: "failed" } }
+        headline { word: "trump"
+            parameters { name: "trump" value { suit: SUIT_HEARTS } } parameters { name: "by" value { seat: 1 } } }
+        details { name: "trump" value { suit: SUIT_HEARTS } }
+        details { name: "hand" seat: 1 value { cards { cards: 1 } } }
+    } }"""
+    assert encode_fact(RoundEnded(score)) == text_format.Parse(text, facts_pb2.Fact())
 
 
 @pytest.mark.parametrize(("fact", "text"), ENCODED.values(), ids=ENCODED)

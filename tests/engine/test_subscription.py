@@ -24,6 +24,7 @@ from croupier.games.interface import SeatActed
 from croupier.games.registry import GAMES
 from croupier.runtime.errors import LimitReached, StaleSequence, Unavailable
 from croupier_api.v1 import engine_pb2, errors_pb2
+from croupier_api.v1.games_pb2 import REACTION_CLAP
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     ENDLESS,
@@ -315,7 +316,7 @@ async def test_each_message_to_a_spectator_waits_for_its_turn_and_those_to_playe
     for messages in range(1, 4):
         reading = asyncio.ensure_future(spectator.next())
         await settled()
-        table.subscribers.publish_reaction(0, "clap")
+        table.subscribers.publish_reaction(0, REACTION_CLAP)
         await within_timeout(player.next())
         assert not reading.done()
         assert list(waiting.values()) == ["a network"] * messages

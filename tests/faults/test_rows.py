@@ -90,7 +90,10 @@ def test_the_record_of_a_finished_table_gets_its_ledger(databases: Databases, tm
             "INSERT INTO sheets (table_id, game, seats, visibility, reported_milliseconds)"
             " VALUES ('t', 'solo', '[]', 'public', 30)"
         )
-        connection.execute("INSERT INTO rounds VALUES ('t', 1, '[1, 2]', '[3, 4]', '', '', '[]', '[]')")
+        connection.execute(
+            "INSERT INTO rounds (table_id, round, points, totals, texts, counts)"
+            " VALUES ('t', 1, '[1, 2]', '[3, 4]', '', '[]')"
+        )
         connection.execute("INSERT INTO seat_counts VALUES ('t', 1, 'wins', 5)")
         connection.execute(
             "INSERT INTO results (table_id, ranking, totals, end_milliseconds, conduct, is_void, game, is_public)"

@@ -162,7 +162,11 @@ def _compare_view(view: View, viewer: Viewer, table: JudgeTable) -> None:
     assert_equal(f"totals seen by {viewer}", [seat.score for seat in view.seats], table.scores)
     hands, piles = table.seen()[-1 if viewer == SPECTATOR else viewer]
     engine = {
-        pile.name: (pile.card_count, [(NOTATION[card], seat) for card, seat in pile.cards]) for pile in view.piles
+        pile.name if pile.owner is None else f"{pile.name} {pile.owner}": (
+            pile.card_count,
+            [(NOTATION[card], seat) for card, seat in pile.cards],
+        )
+        for pile in view.piles
     }
     judge = {
         name: (len(pile.cards), list(pile.cards) if pile.seen_by is None or viewer in pile.seen_by else [])

@@ -29,6 +29,7 @@ from croupier.games.facts import SPECTATOR, Fact, RoundEnded, RoundScore, Seat
 from croupier.games.interface import GameOver, OptionValue, SeatActed, SeatsToAct, ShuffleNeeded, State, resolve_options
 from croupier.games.registry import GAMES
 from croupier.games.solo.state import KINDS
+from croupier.games.values import Value
 from tests.games import dispatch
 from tests.games.comparison import apply, rule_against
 from tests.games.walk import shuffle
@@ -137,10 +138,10 @@ def hand(state: State, seat: Seat) -> set[str]:
     return set(notation(dispatch.view(state, seat).seats[seat].cards))
 
 
-def pile(state: State, name: str, viewer: int = SPECTATOR) -> tuple[int, str] | None:
+def pile(state: State, name: str, viewer: int = SPECTATOR, owner: Seat | None = None) -> tuple[int, str] | None:
     """Return the number of a pile's cards, and those that a viewer sees; None without the pile."""
     for found in dispatch.view(state, viewer).piles:
-        if found.name == name:
+        if (found.name, found.owner) == (name, owner):
             return found.card_count, " ".join(notation(pile_card.card for pile_card in found.cards))
     return None
 
@@ -178,5 +179,6 @@ def ended(facts: Sequence[Fact]) -> RoundScore:
     return next(fact.score for fact in facts if isinstance(fact, RoundEnded))
 
 
-def details(facts: Sequence[Fact]) -> dict[str, Any]:
-    return dict(ended(facts).details)
+def details(facts: Sequence[Fact]) -> dict[str, Value | None]:
+    """Return the details of the round that these facts end, of those about the whole table."""
+    return {detail.name: detail.value for detail in ended(facts).details if detail.seat is None}

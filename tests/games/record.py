@@ -28,6 +28,7 @@ from croupier.games.interface import (
     ProposalAgreed,
     SeatActed,
     State,
+    completed_options,
     resolve_options,
 )
 from croupier.games.registry import GAMES
@@ -113,6 +114,16 @@ def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return [type(value).__name__, asdict(value)]
     raise TypeError(f"{value!r} is no part of a fact")
+
+
+def recorded_steps(game: Game) -> Iterator[tuple[State, tuple[Fact, ...]]]:
+    """Yield the state after each event of all recorded tables of a game, and the facts of the event."""
+    for path in sorted((FOLDER / game.id).glob("*.jsonl")):
+        header, *lines, _ = [json.loads(line) for line in path.read_text().splitlines()]
+        state = game.new(header["seats"], completed_options(game, header["seats"], header["options"]))
+        for line in lines:
+            state, facts = dispatch.apply(state, decode_event(line))
+            yield state, facts
 
 
 def main(again: bool) -> None:

@@ -10,12 +10,14 @@ from croupier.games.cards import STANDARD_DECK, cards, notation
 from croupier.games.facts import SPECTATOR, CardsMoved, Contract, RoundEnded, Seat, all_but, only
 from croupier.games.interface import CardsShuffled, SeatActed, SeatsToAct
 from croupier.games.jossing import scoring
+from croupier.games.values import CardsValue, NumberValue, PointsValue, SeatValue, SuitValue, phrase
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import (
     acts,
     acts_with_facts,
     deal,
+    details,
     due,
     ended,
     first_legal,
@@ -35,6 +37,7 @@ THREE = "2C 3C | 5C 6D | 8C 9H"
 
 def test_JOS_PLAYERS_2_three_to_six_is_a_hint_and_no_option_depends_on_it() -> None:
     assert "best with 3 to 6" in JOSSING.summary
+    assert JOSSING.recommended_seats == range(3, 7)
     names = [[option.name for option in JOSSING.options(seats)] for seats in JOSSING.seats]
     assert all(of_seats == names[0] for of_seats in names)
 
@@ -154,7 +157,7 @@ def test_the_leader_of_the_first_trick(bids: str, highest: Seat, dealer_first: S
 
 def test_JOS_LEAD_4_the_sheet_has_the_leader_too() -> None:
     _, facts = acts_with_facts(section("2C | 3C", "5H", leader=DEALER_FIRST), "0:1 1:1 0:2C 1:3C")
-    assert dict(ended(facts).details)["leader"] == "0"
+    assert details(facts)["leader"] == SeatValue(0)
 
 
 @pytest.mark.parametrize(
@@ -272,5 +275,17 @@ def test_JOS_BID_5_JOS_PLAY_5_JOS_D11_the_example_section_of_the_page() -> None:
     assert (state.section.number, state.options.first_dealer, to_act(state)) == (3, 0, 0)
     state, facts = acts_with_facts(state, "0:AC 1:KC 2:4C 0:7D 1:3D 2:QD 2:JS 0:2S 1:9S")
     assert (state.won, dispatch.scores(state)) == ((1, 0, 2), (11, 0, 12))
-    assert ended(facts).headline == "section 3, 3 cards, trump spades"
-    assert ended(facts).notes == ("bid 1, won 1", "bid 1, won 0", "bid 2, won 2")
+    assert ended(facts).headline == (phrase("cards", cards=NumberValue(3)), phrase("trump", trump=SuitValue(3)))
+    assert ended(facts).notes == tuple(
+        (phrase("bid", bid=NumberValue(bid)), phrase("won", tricks=NumberValue(won)))
+        for bid, won in ((1, 1), (1, 0), (2, 2))
+    )
+    assert details(facts) == {
+        "cards": NumberValue(3),
+        "dealer": SeatValue(2),
+        "indicator": CardsValue(cards("5S")),
+        "trump": SuitValue(3),
+        "leader": SeatValue(0),
+        "bids": PointsValue((1, 1, 2)),
+        "tricks": PointsValue((1, 0, 2)),
+    }

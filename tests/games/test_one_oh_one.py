@@ -20,6 +20,15 @@ from croupier.games.facts import (
 )
 from croupier.games.interface import CardsShuffled, ShuffleNeeded
 from croupier.games.one_oh_one.state import OneOhOneState
+from croupier.games.values import (
+    CardsValue,
+    NumberValue,
+    SeatsValue,
+    SeatValue,
+    SuitValue,
+    WordValue,
+    phrase,
+)
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.fold import facts_for
@@ -118,27 +127,27 @@ def test_101_SIX_2_101_SIX_6_the_twin_and_a_six_before_the_last_card_are_covered
 @pytest.mark.parametrize(
     ("line", "marks"),
     [
-        pytest.param("7C", {("penalty", 1, "seven")}, id="101-VIS-1 a penalty"),
+        pytest.param("7C", {Mark("penalty", 1, WordValue("seven"))}, id="101-VIS-1 a penalty"),
         pytest.param("7C draw", set(), id="101-VIS-1 until the next card or draw"),
-        pytest.param("6C", {("cover", 0, "C")}, id="101-VIS-1 a cover that is owed"),
-        pytest.param("QD/H", {("ordered_suit", None, "H")}, id="101-VIS-1 an order"),
+        pytest.param("6C", {Mark("cover", 0, SuitValue(0))}, id="101-VIS-1 a cover that is owed"),
+        pytest.param("QD/H", {Mark("ordered_suit", None, SuitValue(2))}, id="101-VIS-1 an order"),
         pytest.param("QD/S QS/C 2:draw 0:8C", set(), id="101-VIS-1 an order that is over"),
     ],
 )
-def test_marks(line: str, marks: set[tuple[str, int | None, str]]) -> None:
+def test_marks(line: str, marks: set[Mark]) -> None:
     view = dispatch.view(acts(position("6C 7C 8C QD | QS 9C | 9D", "TC", "TD JD JH"), line), SPECTATOR)
-    assert set(view.marks) == {("starter", None, "0")} | marks
+    assert set(view.marks) == {Mark("starter", None, SeatValue(0))} | marks
 
 
 def test_101_STOCK_3_101_D11_the_table_shuffles_and_every_reshuffle_has_a_number() -> None:
     state, facts = acts_with_facts(position("8D KH | 6D 8H", "AC JC 9C", recycle="shuffle"), "draw")
-    assert MarkChanged(Mark("to_take", 0, "1")) in facts
+    assert MarkChanged(Mark("to_take", 0, NumberValue(1))) in facts
     assert (state.phase, due(state)) == ("reshuffle", ShuffleNeeded(cards("AC JC")[::-1], (), 1, 2))
     assert {refusal(state, "draw", seat) for seat in range(2)} == {"101-STOCK-3"}
     event = CardsShuffled(cards("JC AC"))
     assert dispatch.event_record(state, event) == {"type": "reshuffle", "stock": ["JC", "AC"]}
     state, facts = dispatch.apply(state, event)
-    assert MarkChanged(Mark("to_take", 0, "")) in facts
+    assert MarkChanged(Mark("to_take", 0, None)) in facts
     assert (hand(state, 0), stock(state), to_act(state)) == ({"8D", "KH", "JC"}, "AC", 1)
     again = acts(state._replace(stock=(), pile=position("|", "JS 9C").pile), "draw")
     assert due(again) == ShuffleNeeded(cards("JS"), (), 1, 3)
@@ -155,15 +164,25 @@ def test_101_LAST_2_a_reshuffle_comes_before_the_end() -> None:
 def test_101_SCORE_5_the_summary_of_a_round() -> None:
     hands, before = "QH | QC QS | AD | 9D KC", (10, 0, 90, 97)
     _, facts = acts_with_facts(position(hands, "TC", scores=before, exact_101_reset=True, floor_zero=True), "QH/S")
-    found = dict(ended(facts).details)
-    assert (found["last_card"], found["hand_3"], found["points"]) == ("QH", "KC 9D", "-40 40 11 13")
-    assert (found["floored"], found["reset"], found["totals"], found["losers"]) == ("0", "2", "0 40 0 110", "3")
-    assert ended(facts).headline == "finished with the queen of hearts"
+    assert ended(facts).details == (
+        Mark("starter", None, SeatValue(0)),
+        Mark("winner", None, SeatValue(0)),
+        Mark("last_card", None, CardsValue(cards("QH"))),
+        Mark("hand", 1, CardsValue(cards("QC QS"))),
+        Mark("hand", 2, CardsValue(cards("AD"))),
+        Mark("hand", 3, CardsValue(cards("KC 9D"))),
+        Mark("floored", None, SeatsValue((0,))),
+        Mark("reset", None, SeatsValue((2,))),
+        Mark("losers", None, SeatsValue((3,))),
+    )
+    assert (ended(facts).points, ended(facts).totals) == ((-40, 40, 11, 13), (0, 40, 0, 110))
+    assert ended(facts).headline == (phrase("finished_with", card=CardsValue(cards("QH"))),)
+    two_left = phrase("cards_left", count=NumberValue(2))
     assert ended(facts).notes == (
-        "first to go out, 40 off for a last queen, no score below 0",
-        "2 cards left, nothing but queens",
-        "1 card left, 101 became 0",
-        "2 cards left, lost the game",
+        (phrase("first_out"), phrase("last_queen", points=NumberValue(40)), phrase("floored")),
+        (two_left, phrase("only_queens")),
+        (phrase("cards_left", count=NumberValue(1)), phrase("reset")),
+        (two_left, phrase("lost")),
     )
     names = ("rounds_won", "queen_finishes", "caught_with_queens", "exact_101", "times_lost")
     assert ended(facts).counts == tuple(Count(name, seat) for name, seat in zip(names, (0, 0, 1, 2, 3), strict=True))
@@ -367,6 +386,6 @@ def test_the_example_round_of_the_page() -> None:
     state = acts(state, "0:8C 1:6C 1:9C 2:AC 1:AD 0:9D 1:TD")
     assert (hand(state, 1), to_act(state)) == ({"QH"}, 2)
     state, facts = acts_with_facts(state, "2:7D 1:QH/S")
-    assert dict(ended(facts).details)["hand_0"].split() == ["JC", "8H", "KH", "TS", "JS"]
+    assert Mark("hand", 0, CardsValue(cards("JC 8H KH TS JS"))) in ended(facts).details
     assert ended(facts).points == dispatch.scores(state) == (26, -40, 27)
     assert to_act(deal(state)) == 1

@@ -7,9 +7,10 @@ import pytest
 from croupier.games.actions import UNCHOSEN, Action, KeepCards, StandPat, SwapCards
 from croupier.games.cards import NOTATION, cards, notation
 from croupier.games.choices import ActionChoice, CardChoice
-from croupier.games.facts import SPECTATOR, CardsMoved, Mark, MarkChanged, MoveReason, Seat, only
+from croupier.games.facts import SPECTATOR, CardsMoved, Mark, MarkChanged, MoveReason, OwnedPile, Seat, only
 from croupier.games.interface import CardsShuffled, Legal
 from croupier.games.one_ten.state import OneTenState
+from croupier.games.values import CardsValue
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.fold import facts_for
@@ -212,7 +213,7 @@ def test_110_EX_32_110_SWAP_6_110_VIS_2_the_put_away_cards_are_shuffled_below_a_
         ("put_away", "stock", False, ~(1 << 0)),
     ]
     assert (pile(state, "stock", 0), pile(state, "put_away", 0)) == ((4, ""), None)
-    mark = Mark("put_away", 0, "9H TH JH QH KH")
+    mark = Mark("put_away", 0, CardsValue(cards("9H TH JH QH KH")))
     assert [fact for fact in facts if isinstance(fact, MarkChanged)] == [MarkChanged(mark, only(0))]
     assert [dispatch.view(state, viewer).marks for viewer in (0, 1, 2, 3, SPECTATOR)] == [(mark,), (), (), (), ()]
     state = first_legal(state)
@@ -313,7 +314,7 @@ def test_110_EX_51_110_SWAP_6_all_ten_cards_put_away_are_shuffled_below_a_stock_
     assert (pile(state, "stock", 0), pile(state, "put_away", 0)) == ((9, ""), None)
     recycled = [fact for fact in facts if isinstance(fact, CardsMoved) and fact.reason is MoveReason.RECYCLE]
     assert [move.card_count for move in recycled] == [10, 10, 10]
-    assert dispatch.view(state, 0).marks == (Mark("put_away", 0, away),)
+    assert dispatch.view(state, 0).marks == (Mark("put_away", 0, CardsValue(cards(away))),)
     assert counts(state, SPECTATOR) == [5, 10, 10, 10]
 
 
@@ -387,10 +388,10 @@ def test_110_TRICK_7_seat_0_leads_the_first_trick_if_the_last_seat_has_won_the_b
 
 def test_110_SWAP_5_110_VIS_3_discarded_and_put_away_cards_stay_face_down() -> None:
     state = kitty(f"0:swap:2C,3C 2:swap {TAKES}")
-    assert (pile(state, "discards_0", 0), pile(state, "put_away", 1)) == ((2, "2C 3C"), (5, OWN))
+    assert (pile(state, "discards", 0, owner=0), pile(state, "put_away", 1)) == ((2, "2C 3C"), (5, OWN))
     for viewer in (2, SPECTATOR):
-        assert (pile(state, "discards_0", viewer), pile(state, "put_away", viewer)) == ((2, ""), (5, ""))
-    assert pile(state, "discards_2") is None
+        assert (pile(state, "discards", viewer, owner=0), pile(state, "put_away", viewer)) == ((2, ""), (5, ""))
+    assert pile(state, "discards", owner=2) is None
 
 
 @pytest.mark.parametrize("swapped", ["", ":2C", ":2C,3C,4C"])
@@ -400,10 +401,10 @@ def test_110_VIS_4_during_the_phase_others_see_which_seats_have_acted_and_nothin
         assert [type(fact).__name__ for fact in facts_for(facts, viewer)] == ["TurnChanged"]
         assert dispatch.view(state, viewer).seats[0].card_count == 5
     _, facts = acts_with_facts(acts(state, KEEPS), "2:swap")
-    counts = [
-        fact for fact in facts_for(facts, SPECTATOR) if isinstance(fact, CardsMoved) and fact.target == "discards_0"
-    ]
-    assert [fact.card_count for fact in counts] == ([swapped.count("C")] if swapped else [])
+    moves = [fact for fact in facts_for(facts, SPECTATOR) if isinstance(fact, CardsMoved)]
+    assert [move.card_count for move in moves if move.target == OwnedPile("discards", 0)] == (
+        [swapped.count("C")] if swapped else []
+    )
 
 
 def test_110_VIS_6_the_stock_is_only_ever_counted() -> None:

@@ -16,6 +16,7 @@ import pytest
 from croupier.games.actions import decode_action
 from croupier.games.cards import card
 from croupier.games.interface import CardsShuffled, SeatActed, ShuffleNeeded, State
+from croupier.games.registry import GAMES
 from loadtest.judge.rules.interface import JudgeTable, Legal, ReplayAction
 from tests.games import dispatch, positions_one_oh_one, positions_one_ten
 from tests.games.comparison import engine_legal
@@ -28,7 +29,7 @@ from tests.games.positions_solo import BIDDERS, CALLED_UNKNOWN, EIGHTH, FIVE_OF_
 from tests.games.positions_solo import dealt as solo
 from tests.games.positions_thulla import position as thulla
 
-PAGES = Path(__file__).parents[2] / "docs" / "rules"
+PACKAGES = Path(__file__).parents[2] / "services" / "croupier" / "games"
 ENGINE_LINES, JUDGE_LINES = 600, 250
 """The maximum number of lines that each of the two counts in a short run."""
 ALL_ENGINE_LINES, ALL_JUDGE_LINES = 100_000, 2500
@@ -260,8 +261,13 @@ def test_the_number_of_long_lines(case: Case) -> None:
     compare(case, ALL_ENGINE_LINES, ALL_JUDGE_LINES)
 
 
-@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
-def test_the_page_has_the_same_numbers(page: Path) -> None:
+@pytest.mark.parametrize("game", GAMES)
+def test_the_pages_have_the_same_numbers(game: str) -> None:
+    counts = [case.counts for name, case in CASES.items() if name.startswith(game) and case.on_page]
+    for page in (PACKAGES / game / "texts").glob("rules.*.md"):
+        _check_numbers(page, counts)
+
+
+def _check_numbers(page: Path, counts: Sequence[list[int]]) -> None:
     counts_on_pages = re.findall(r"\| (\d+(?:,? \d+){3,}) \|$", page.read_text(), re.MULTILINE)
-    counts = [case.counts for name, case in CASES.items() if name.startswith(page.stem) and case.on_page]
     assert sorted(numbers(line.replace(",", "")) for line in counts_on_pages) == sorted(counts)

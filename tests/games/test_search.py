@@ -66,7 +66,7 @@ class OneDecision:
 
     def apply(self, state: int | None, event: SeatActed) -> tuple[int, tuple[RoundEnded, ...]]:
         assert isinstance(event.action, Play)
-        return event.action.card, (RoundEnded(RoundScore(1, (0,), (0,), ("",))),)
+        return event.action.card, (RoundEnded(RoundScore(1, (0,), (0,))),)
 
     def determinize(self, observation: Observation, randrange: object) -> None:
         return None

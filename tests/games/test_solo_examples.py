@@ -19,6 +19,7 @@ from croupier.games.facts import (
 from croupier.games.interface import CardsShuffled, ProposalAgreed
 from croupier.games.solo.deck import DECK, taking
 from croupier.games.solo.state import SoloState
+from croupier.games.values import WordValue
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.fold import facts_for
@@ -295,7 +296,7 @@ def test_reason_and_scores_of_a_hand(
     before = acts(dealt(hands, **options), " ".join(words))
     assert to_act(before) is not None
     state, facts = acts_with_facts(before, last)
-    assert (details(facts)["reason"], dispatch.scores(state)) == (reason, scores)
+    assert (details(facts)["reason"], dispatch.scores(state)) == (WordValue(reason), scores)
     assert (state.phase == "over") == (scores.count(36) == 3)
     assert state.phase == "over" or due(state)[1:] == ((), 2, 1)
 

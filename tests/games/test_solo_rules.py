@@ -1,5 +1,6 @@
 """The rules of Solo by their ids, its values, the end of a hand and of the game, and the score sheet."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from croupier.games.cards import NOTATION, SUITS, Card, cards, notation
 from croupier.games.facts import (
     SPECTATOR,
     Count,
+    Fact,
     HandRevealed,
     Mark,
     MarkChanged,
@@ -20,7 +22,19 @@ from croupier.games.facts import (
 from croupier.games.interface import CardsShuffled, ProposalAgreed, completed_options, resolve_options
 from croupier.games.solo import scoring
 from croupier.games.solo.deck import DECK, ORDER, TRUMPS
-from croupier.games.solo.state import Progress, SoloContract, SoloOptions, SoloState
+from croupier.games.solo.state import KINDS, Progress, SoloContract, SoloOptions, SoloState
+from croupier.games.values import (
+    CardsValue,
+    NumberValue,
+    Phrase,
+    Phrases,
+    PointsValue,
+    SeatValue,
+    SuitValue,
+    Value,
+    WordValue,
+    phrase,
+)
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import (
@@ -63,6 +77,18 @@ DIAMONDS = exchanged(CLUBLESS, "QS 7D")
 NO_SUIT = exchanged(UNKNOWN, "AC JD", "AH AD", "KH KD")
 """Seat 0 misses three aces and has no card of their suits."""
 BUCK = "solo_do_clubs pass pass pass trump:C 8C KC AC TC"
+
+
+def phrases(text: str) -> Phrases:
+    """Return phrases written by their words, a contract by its name, and the trump as trump:H."""
+    return tuple(map(_phrase, text.split()))
+
+
+def _phrase(text: str) -> Phrase:
+    if text in KINDS:
+        return phrase("contract", contract=WordValue(text))
+    word, _, suit = text.partition(":")
+    return phrase(word, trump=SuitValue(SUITS.index(suit))) if suit else phrase(word)
 
 
 def test_SOLO_DECK_1_thirty_two_cards() -> None:
@@ -155,7 +181,8 @@ def test_SOLO_KEEP_2_SOLO_TRUMP_4_a_do_that_is_kept_stays_a_do() -> None:
 
 def test_SOLO_VIS_3_an_unknown_card_that_never_appears_stays_unknown() -> None:
     state, facts = acts_with_facts(dealt(UNKNOWN, scores=(30, 33, 36, 36)), CALLED_UNKNOWN)
-    assert (state.phase, details(facts)["partner"], details(facts)["called"]) == ("deal", "1", "unknown")
+    found = details(facts)
+    assert (state.phase, found["partner"], found["called"]) == ("deal", SeatValue(1), WordValue("unknown"))
     assert dispatch.view(state, 3).contract.partner == 1
     assert dispatch.view(state, 3).calls[-1].action == CallPartner(None)
 
@@ -172,8 +199,12 @@ def test_SOLO_THROUGH_3_a_sixth_card_goes_through() -> None:
     choice = acts(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE}")
     state, facts = acts_with_facts(choice, "TS")
     assert (state.through, dispatch.view(state, SPECTATOR).contract.amount) == (True, 4)
-    assert MarkChanged(Mark("pledge", None, "through")) in facts
+    assert MarkChanged(Mark("pledge", None, WordValue("through"))) in facts
     assert "throw_down" in may(acts(dealt(TWELFTH, through_factor=1), f"{FROKE} {FIVE_OF_FIVE}"))
+
+
+def thrown_down(facts: Sequence[Fact]) -> list[Mark]:
+    return [detail for detail in ended(facts).details if detail.name == "thrown_down"]
 
 
 PARTNERS_CARDS = {0: cards("QH KH AH"), 2: cards("7C TS JS")}
@@ -181,19 +212,19 @@ DECLARERS_CARDS = {0: cards("8C 9C JC")}
 
 
 @pytest.mark.parametrize(
-    ("line", "options", "shown", "named"),
+    ("line", "options", "shown"),
     [
-        pytest.param(f"{FROKE} {FIVE_OF_FIVE}", {}, PARTNERS_CARDS, ["QH KH AH", "7C TS JS"], id="SOLO-EX-21"),
-        pytest.param(f"{ALONE} {FIVE_ALONE}", {"call": "may"}, DECLARERS_CARDS, ["8C 9C JC", None], id="SOLO-EX-19"),
+        pytest.param(f"{FROKE} {FIVE_OF_FIVE}", {}, PARTNERS_CARDS, id="SOLO-EX-21"),
+        pytest.param(f"{ALONE} {FIVE_ALONE}", {"call": "may"}, DECLARERS_CARDS, id="SOLO-EX-19"),
     ],
 )
 def test_SOLO_THROUGH_2_SOLO_THROUGH_5_SOLO_VIS_5_the_declaring_side_shows_the_cards_that_it_throws_down(
-    line: str, options: dict[str, Any], shown: dict[Seat, tuple[Card, ...]], named: list[str | None]
+    line: str, options: dict[str, Any], shown: dict[Seat, tuple[Card, ...]]
 ) -> None:
     choice = acts(dealt(TWELFTH, **options), line)
     state, facts = acts_with_facts(choice, "throw_down")
     assert [fact for fact in facts if isinstance(fact, HandRevealed)] == [HandRevealed(*one) for one in shown.items()]
-    assert [details(facts).get(f"{role}_cards") for role in ("declarer", "partner")] == named
+    assert thrown_down(facts) == [Mark("thrown_down", seat, CardsValue(held)) for seat, held in shown.items()]
     following, _ = dispatch.apply(state, CardsShuffled(DECK))
     for viewer in (0, 1, 2, 3, SPECTATOR):
         seats = dispatch.view(state, viewer).seats
@@ -207,7 +238,7 @@ def test_SOLO_THROUGH_2_SOLO_THROUGH_5_SOLO_VIS_5_the_declaring_side_shows_the_c
 def test_SOLO_EX_21_a_hand_that_is_played_to_its_end_shows_nothing() -> None:
     _, facts = acts_with_facts(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE} {LAST_THREE}")
     assert not any(isinstance(fact, HandRevealed) for fact in facts)
-    assert "declarer_cards" not in details(facts)
+    assert thrown_down(facts) == []
 
 
 @pytest.mark.parametrize(
@@ -341,10 +372,11 @@ def test_the_examples_of_scoring(found: Totals | None, expected: Totals | None) 
 def test_SOLO_END_1_a_seat_with_36_is_out_and_stays_at_the_table() -> None:
     state, facts = acts_with_facts(dealt(EIGHTH, scores=(0, 32, 0, 10)), LOST_DO)
     assert dispatch.scores(state) == (0, 36, 0, 16)
-    assert MarkChanged(Mark("went_out", 1, "1")) in facts
-    assert ended(facts).notes[1] == "defender, +4, out"
+    out = MarkChanged(Mark("went_out", 1, NumberValue(1)))
+    assert out in facts
+    assert ended(facts).notes[1] == phrases("defender out")
     again, facts = dispatch.apply(state, CardsShuffled(DECK))
-    assert MarkChanged(Mark("went_out", 1, "1")) in facts
+    assert out in facts
     assert to_act(again) == 1
 
 
@@ -353,8 +385,8 @@ def test_SOLO_END_2_one_seat_that_is_not_out_ends_the_game_with_the_buck() -> No
     assert (dispatch.scores(state), over(state)[:2]) == ((36, 36, 36, 16), (((0, 1, 2), (3,)), "buck"))
     assert {rule_against(state, CardsShuffled(DECK, drawn)) for drawn in ((), (0,))} == {"SOLO-END-2"}
     assert Count("bucks", 3) in ended(facts).counts
-    notes = ("declarer, already out", "defender, +4, out", "partner, already out", "defender, +6, the Buck")
-    assert ended(facts).notes == notes
+    notes = ("declarer already_out", "defender out", "partner already_out", "defender buck")
+    assert ended(facts).notes == tuple(map(phrases, notes))
     assert sum(isinstance(fact, RoundEnded) for fact in facts) == 1
 
 
@@ -372,8 +404,8 @@ def test_the_examples_of_the_end(scores: Totals, options: dict[str, Any], expect
     state, facts = acts_with_facts(dealt(EIGHTH, scores=scores, **options), LOST_DO)
     assert dispatch.scores(state) == expected
     void = dispatch.scores(state) == scores
-    assert details(facts)["void"] == str(void).lower()
-    assert ended(facts).headline.endswith("but void as it would put out all who remain") == void
+    assert details(facts).get("void") == (WordValue("yes") if void else None)
+    assert (ended(facts).headline[-1] == phrase("void")) == void
     assert not void or (ended(facts).points, state.progress.went_out[1]) == (ZERO, 0)
     assert (state.phase == "over") == (expected.count(36) == 3)
 
@@ -393,42 +425,54 @@ def test_SOLO_END_4_rankings(went_out: Totals, ranking: str, groups: tuple[Total
     assert scoring.ranking(over) == groups
 
 
-THROWN_IN = "outcome=thrown_in reason=all_passed void=false"
-DECIDED = "outcome=made reason=all_tricks void=false declarer=0 contract=froke partner=2 called=AC trump=H kind=dirty "
-MADE = DECIDED + "do=false through=true value=4 tricks=5,0,3,0 side_tricks=8"
+THROWN_IN: dict[str, Value] = {"outcome": WordValue("thrown_in"), "reason": WordValue("all_passed")}
+MADE: dict[str, Value] = {
+    "outcome": WordValue("made"),
+    "reason": WordValue("all_tricks"),
+    "declarer": SeatValue(0),
+    "contract": WordValue("froke"),
+    "partner": SeatValue(2),
+    "called": CardsValue(cards("AC")),
+    "trump": SuitValue(2),
+    "kind": WordValue("dirty"),
+    "pledge": WordValue("through"),
+    "value": NumberValue(4),
+    "tricks": PointsValue((5, 0, 3, 0)),
+    "side_tricks": NumberValue(8),
+}
 PARTNERS = "hands_declared 0 hands_made 0 partner_hands_joined 2 partner_hands_made 2"
 LOST_ALONE = "solos_declared 0 bucks 0"
 SOLOS = "solos_declared 0 solos_made 0"
 WON = f"{FROKE} {FIVE_OF_FIVE}"
 WON_ALONE = f"solo pass pass pass trump:H {FIVE_OF_FIVE} {LAST_THREE}"
 DETAILS = {"pass pass pass pass": THROWN_IN, f"{WON} {LAST_THREE}": MADE}
-"""The details of lines, for programs."""
+"""The details of lines."""
 
 
 @pytest.mark.parametrize(
     ("line", "headline", "counts"),
     [
-        ("pass pass pass pass", "thrown in, all passed", ""),
-        (f"{WON} throw_down", "dirty froke in hearts, made with five out of five and thrown down", PARTNERS),
-        (f"{WON} {LAST_THREE}", "dirty froke in hearts, gone through, made with all eight tricks", PARTNERS),
-        (f"{DO} {FIVE_OF_FIVE} {LAST_THREE}", "dirty froke in hearts with a do, made with all eight tricks", PARTNERS),
-        (WON_ALONE, "dirty solo in hearts, made with five tricks", SOLOS),
-        (LOST_SOLO, "clean solo do in clubs, failed, a trick lost", LOST_ALONE),
-        (LOST_SOLO.replace("do_clubs", "do"), "clean solo do in clubs, failed, a trick lost", LOST_ALONE),
+        ("pass pass pass pass", "thrown_in all_passed", ""),
+        (f"{WON} throw_down", "froke trump:H made thrown_down", PARTNERS),
+        (f"{WON} {LAST_THREE}", "froke trump:H through made all_tricks", PARTNERS),
+        (f"{DO} {FIVE_OF_FIVE} {LAST_THREE}", "froke trump:H do made all_tricks", PARTNERS),
+        (WON_ALONE, "solo trump:H made five_tricks", SOLOS),
+        (LOST_SOLO, "solo_do_clubs failed trick_lost", LOST_ALONE),
+        (LOST_SOLO.replace("do_clubs", "do"), "solo_do trump:C failed trick_lost", LOST_ALONE),
     ],
 )
 def test_the_score_sheet(line: str, headline: str, counts: str) -> None:
     _, facts = acts_with_facts(dealt(TWELFTH), line)
-    assert ended(facts).headline == headline
+    assert ended(facts).headline == phrases(headline)
     assert " ".join(f"{name} {seat}" for name, seat, *_ in ended(facts).counts) == counts
-    found_details = " ".join(f"{name}={value.replace(' ', ',')}" for name, value in ended(facts).details)
-    assert found_details == DETAILS.get(line, found_details)
+    assert details(facts) == DETAILS.get(line, details(facts))
 
 
 def test_SOLO_CALL_7_the_score_sheet_of_a_froke_that_is_played_alone() -> None:
     _, facts = acts_with_facts(dealt(TWELFTH, call="may"), f"{ALONE} {FIVE_ALONE} 8C KC AC 9S")
-    assert ended(facts).headline == "dirty froke in hearts, alone, gone through, failed, a trick lost"
-    assert ended(facts).notes == ("declarer", "defender, +4", "defender, +4", "defender, +4")
+    assert ended(facts).headline == phrases("froke trump:H alone through failed trick_lost")
+    assert ended(facts).notes == tuple(map(phrases, ("declarer", "defender", "defender", "defender")))
     assert ended(facts).counts == (Count("hands_declared", 0),)
     found = details(facts)
-    assert ("partner" in found, found["called"], found["side_tricks"]) == (False, "nobody", "5")
+    assert "partner" not in found
+    assert (found["called"], found["side_tricks"]) == (WordValue("nobody"), NumberValue(5))

@@ -11,11 +11,13 @@ from croupier.games.facts import SPECTATOR, Mark, MarkChanged, PileCard, Seat, S
 from croupier.games.interface import CardsShuffled
 from croupier.games.thulla import scoring
 from croupier.games.thulla.state import REMOVAL_ORDER, Progress, ThullaState
+from croupier.games.values import NumberValue, Phrase, SeatsValue, WordValue, phrase
 from tests.games import dispatch
 from tests.games.positions import (
     acts,
     acts_with_facts,
     deal,
+    details,
     due,
     ended,
     first_legal,
@@ -87,9 +89,17 @@ def test_THU_END_4_THU_D18_the_labels_of_the_places_in_the_score() -> None:
         labels = [scoring.label(place, seats) for place in range(1, seats + 1)]
         assert labels == [*places[: seats - 1], "loser"]
     _, facts = acts_with_facts(position("5H | 6H | 7H 8H 3C"), "5H 6H")
-    assert (ended(facts).headline, ended(facts).notes) == ("game 1 of 1", ("gold", "silver", "loser, 3 cards"))
-    _, facts = acts_with_facts(position("5H 9C | 2S 3S 4S | AC", stall_limit=1), "5H 2S")
-    assert ended(facts).notes == ("loser, 3 cards, stall", "silver, 2 cards, stall", "gold, 1 card, stall")
+    assert ended(facts).headline == ()
+    assert ended(facts).notes == ((phrase("gold"),), (phrase("silver"),), (phrase("loser"), cards_left(3)))
+    assert details(facts) == {"order": SeatsValue((0, 1, 2)), "reason": WordValue("one_holder")}
+    _, facts = acts_with_facts(position("5H 9C | 2S 3S 4S | AC", stall_limit=1, best_of=3), "5H 2S")
+    assert ended(facts).headline == (phrase("best_of", games=NumberValue(3)), phrase("stall"))
+    placed = zip(("loser", "silver", "gold"), (3, 2, 1), strict=True)
+    assert ended(facts).notes == tuple((phrase(label), cards_left(count)) for label, count in placed)
+
+
+def cards_left(count: int) -> Phrase:
+    return phrase("cards_left", count=NumberValue(count))
 
 
 def test_THU_MATCH_1_wins_and_orders_are_kept() -> None:
@@ -97,7 +107,7 @@ def test_THU_MATCH_1_wins_and_orders_are_kept() -> None:
     state = state._replace(progress=state.progress._replace(round_number=3, totals=(4, 2), orders=((0, 1), (1, 0))))
     state, facts = acts_with_facts(state, "5H")
     assert state.progress.orders == ((0, 1), (1, 0), (0, 1))
-    assert MarkChanged(Mark("wins", 0, "2")) in facts
+    assert MarkChanged(Mark("wins", 0, NumberValue(2))) in facts
     assert due(state).round_number == 4
 
 
@@ -244,7 +254,7 @@ def test_THU_EX_23_THU_STALL_4_without_a_limit_the_counter_only_counts() -> None
     for stalled in (1, 49, 997, 1198):
         state, facts = acts_with_facts(start._replace(stalled=stalled), lap)
         assert (state.hands, state.queue, state.stalled) == (start.hands, start.queue, stalled + 3)
-        assert MarkChanged(Mark("stall", None, str(stalled + 3))) in facts
+        assert MarkChanged(Mark("stall", None, NumberValue(stalled + 3))) in facts
     assert to_act(acts(position("5H 6H | 7H 8H", stall_limit=0), "5H 7H")) == 1
 
 

@@ -21,6 +21,18 @@ from croupier.games.cards import OWN_CARDS, Card, CardFace, card_names
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice, fits
 from croupier.games.facts import Call, Contract, Fact, Mark, MoveReason, OwnedPile, Pile, PileCard, Seat, View, Viewer
 from croupier.games.standings import ranked
+from croupier.games.values import (
+    CardsValue,
+    NumberValue,
+    Phrases,
+    PointsValue,
+    SeatsValue,
+    SeatValue,
+    SuitValue,
+    WordValue,
+    phrase,
+)
+from croupier.games.words import PileDisplay, PileKind, PileRole, WordKind, Words
 
 FACES = tuple(
     CardFace(OWN_CARDS[12 * suit + rank - 1], f"{colour[0].upper()}{rank}", colour, str(rank), f"{colour} {rank}")
@@ -35,6 +47,46 @@ TURNS = 2
 BIDS = AmountChoice(10, 30, 10)
 BOASTS = AmountChoice(1, 3)
 T = TypeVar("T")
+WORDS: Words = MappingProxyType(
+    {
+        WordKind.PHASE: {"bid": "bidding", "draw": "drawing", "lay": "laying"},
+        WordKind.PILE: {"melds": "melds", "reserve": "reserve", "stock": "stock", "waste": "waste"},
+        WordKind.MARK: {
+            "boast": "boast",
+            "turns": "turns taken",
+            "declarer": "declarer",
+            "trump": "trump",
+            "out": "out of cards",
+            "laid": "laid",
+            "points": "points",
+            "hand": "hand",
+        },
+        WordKind.VALUE: {"open": "open", "hidden": "hidden"},
+        WordKind.PHRASE: {
+            "all_passed": "all passed",
+            "contract": "{seat} bid {amount}",
+            "trump": "trump {trump}",
+            "laid": "laid {cards}",
+            "boast": "boast: {amount}",
+            "out": "out: {seats}",
+            "hand": "hand: {hand}",
+            "points": "points by seat: {points}",
+        },
+        WordKind.CALL: {"boast": "boast"},
+        WordKind.MELD: {"row": "row"},
+        WordKind.REASON: {"played": "the round is over"},
+        WordKind.RULE: {
+            "TOY-ACT-1": "That is not possible now.",
+            "TOY-ACT-2": "There is nothing to agree on.",
+        },
+    }
+)
+PILES = (
+    PileKind("melds", PileRole.MELD, PileDisplay.ALL),
+    PileKind("reserve", PileRole.RESERVE, PileDisplay.ALL),
+    PileKind("stock", PileRole.STOCK, PileDisplay.COUNT),
+    PileKind("waste", PileRole.WASTE, PileDisplay.TOP),
+)
 
 
 class ToyState(NamedTuple):
@@ -103,7 +155,8 @@ class Toy(interface.Rules[ToyState]):
     summary = "Lay your cards before the stock is empty."
     seats = range(2, 5)
     bots = MappingProxyType({"sensible": random_legal, "random": random_legal})
-    names = MappingProxyType({face.notation: face.label for face in FACES})
+    words = WORDS
+    piles = PILES
     deck = FACES
 
     def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:
@@ -148,7 +201,7 @@ class Toy(interface.Rules[ToyState]):
         yield ActionChoice(Declare("boast"), CardChoice(hand, 1, 1), amount=BOASTS, seats=others)
 
     def event_rules(self, state: ToyState) -> interface.EventRules:
-        return interface.EventRules(*["TOY-DEAL-1"] * 4)
+        return interface.EventRules("TOY-DEAL-1", "TOY-DEAL-1", "TOY-DEAL-1", "TOY-ACT-2")
 
     def act(self, state: ToyState, seat: Seat, action: Action) -> tuple[ToyState, tuple[Fact, ...]]:
         legal = self.legal_actions(state, seat)
@@ -209,7 +262,7 @@ class Toy(interface.Rules[ToyState]):
             )
             for seat, hand in enumerate(state.hands)
         ]
-        boasts = [Mark("boast", seat, str(amount)) for seat, amount in enumerate(state.boasts) if amount]
+        boasts = [Mark("boast", seat, NumberValue(amount)) for seat, amount in enumerate(state.boasts) if amount]
         return View(
             round_number=int(state.phase != "deal"),
             phase=state.phase,
@@ -218,7 +271,7 @@ class Toy(interface.Rules[ToyState]):
             piles=tuple(pile for pile in _piles(state, viewer) if pile.card_count),
             calls=state.calls,
             contract=state.contract,
-            marks=(*boasts, *([Mark("turns", None, str(state.turns))] if state.turns else [])),
+            marks=(*boasts, *([Mark("turns", None, NumberValue(state.turns))] if state.turns else [])),
             seats_to_act=(state.turn,) if state.is_playing else (),
             ranking=state.ranking if state.phase == "over" else (),
         )
@@ -234,7 +287,9 @@ class Toy(interface.Rules[ToyState]):
             pile = piles.get((name, owner), Pile(name, 0, ()))
             return pile.cards or tuple(PileCard(next(unseen), None) for _ in range(pile.card_count))
 
-        marks = {(mark.name, mark.seat): int(mark.value) for mark in view.marks}
+        marks = {
+            (mark.name, mark.seat): mark.value.number for mark in view.marks if isinstance(mark.value, NumberValue)
+        }
         hands = [
             (*cards, *[next(unseen) for _ in range(held.card_count - len(cards))])
             for cards, held in zip(known, view.seats, strict=True)
@@ -269,7 +324,7 @@ class Toy(interface.Rules[ToyState]):
         elif not state.hands[seat]:
             news.append(facts.SeatOut(seat))
         state = state._replace(turns=state.turns + 1)
-        news.append(facts.MarkChanged(Mark("turns", None, str(state.turns))))
+        news.append(facts.MarkChanged(Mark("turns", None, NumberValue(state.turns))))
         playing = [other % seats for other in range(seat + 1, seat + seats + 1) if not state.is_out(other % seats)]
         if playing and state.stock and state.turns < TURNS * seats:
             return _turn(state, "draw", playing[0], news)
@@ -280,7 +335,7 @@ class Toy(interface.Rules[ToyState]):
         shared = {seat: sum(len(state.melds[other]) for other in team) for team in teams for seat in team}
         points = tuple(shared[seat] for seat in sorted(shared))
         state = state._replace(phase="over", totals=points)
-        news.append(facts.RoundEnded(facts.RoundScore(1, points, points, ())))
+        news.append(facts.RoundEnded(_score(state)))
         news += [facts.TurnChanged("over", ()), facts.GameEnded(state.ranking, "played")]
         return state
 
@@ -290,6 +345,39 @@ TOY: Final = Toy()
 
 def _changed(values: tuple[T, ...], at: int, value: T) -> tuple[T, ...]:
     return (*values[:at], value, *values[at + 1 :])
+
+
+def _score(state: ToyState) -> facts.RoundScore:
+    """Return the score of the round, with values of every kind."""
+    contract, points = state.contract, PointsValue(state.totals)
+    out = SeatsValue(tuple(seat for seat in range(len(state.totals)) if state.is_out(seat)))
+    headline: Phrases = (phrase("all_passed"),)
+    declared: tuple[Mark, ...] = ()
+    if contract.declarer is not None and contract.trump is not None:
+        declarer, trump = SeatValue(contract.declarer), SuitValue(contract.trump)
+        amount = NumberValue(contract.amount or 0)
+        hand = WordValue("open" if contract.amount == max(BIDS.amounts) else "hidden")
+        called = phrase("contract", seat=declarer, amount=amount)
+        headline = (called, phrase("trump", trump=trump), phrase("hand", hand=hand))
+        declared = (Mark("declarer", None, declarer), Mark("trump", None, trump), Mark("hand", contract.declarer, hand))
+    laid = [CardsValue(tuple(lies.card for lies in meld)) for meld in state.melds]
+    return facts.RoundScore(
+        1,
+        state.totals,
+        state.totals,
+        notes=tuple(
+            (phrase("laid", cards=cards), *([phrase("boast", amount=NumberValue(boast))] if boast else []))
+            for cards, boast in zip(laid, state.boasts, strict=True)
+        ),
+        headline=(*headline, phrase("out", seats=out), phrase("points", points=points)),
+        details=(
+            *declared,
+            *[Mark("laid", seat, cards) for seat, cards in enumerate(laid)],
+            Mark("turns", None, NumberValue(state.turns)),
+            Mark("out", None, out),
+            Mark("points", None, points),
+        ),
+    )
 
 
 def _turn(state: ToyState, phase: str, seat: Seat, news: list[Fact]) -> ToyState:
@@ -343,7 +431,7 @@ def _boasted(state: ToyState, seat: Seat, boast: Declare, news: list[Fact]) -> T
     named, amount, (card,) = boast.seat or 0, boast.amount or 0, boast.cards
     news.append(facts.Called(Call(seat, boast)))
     news.append(facts.CardsMoved(seat, "waste", (card,), 1, MoveReason.DISCARD))
-    news.append(facts.MarkChanged(Mark("boast", named, str(amount))))
+    news.append(facts.MarkChanged(Mark("boast", named, NumberValue(amount))))
     state = state._replace(
         waste=(*state.waste, PileCard(card, seat)),
         calls=(*state.calls, Call(seat, boast)),

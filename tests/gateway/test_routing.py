@@ -174,7 +174,9 @@ def test_only_idempotent_calls_are_retried(engines: Sequence[FakeEngine], gatewa
     token = gateway.token()
     assert gateway.ask("GET", "/v1/tables/one/view", token=token).status == 503
     retry_headers = {"x-envoy-retry-grpc-on": "unavailable", "x-envoy-retry-on": "5xx", "x-envoy-max-retries": "9"}
-    answer = gateway.ask("POST", "/v1/tables/one/reactions", {"reaction": "hm"}, token=token, headers=retry_headers)
+    answer = gateway.ask(
+        "POST", "/v1/tables/one/reactions", {"reaction": "REACTION_WOW"}, token=token, headers=retry_headers
+    )
     assert answer.status == 503
     asked = [name for engine in engines for name in engine.asked]
     assert (asked.count("GetViewRequest"), asked.count("SendReactionRequest")) == (3, 1)

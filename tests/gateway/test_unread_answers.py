@@ -60,7 +60,7 @@ async def test_unread_answers_block_no_other_call(tmp_path: Path) -> None:
         unread = [watch(b"", metadata=metadata) for _ in range(90)]
         await until(lambda: len(engine.asked) == len(unread))
         answer = await asyncio.to_thread(
-            gateway.ask, "POST", "/v1/tables/t/reactions", {"reaction": "hm"}, token=gateway.token()
+            gateway.ask, "POST", "/v1/tables/t/reactions", {"reaction": "REACTION_WOW"}, token=gateway.token()
         )
         assert answer.status == 200, answer
         for call in unread:

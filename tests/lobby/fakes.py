@@ -23,6 +23,7 @@ from croupier.lobby.settings import LobbySettings
 from croupier.lobby.tables.engine_port import (
     EndedTables,
     EnginePort,
+    GameDescription,
     OfferedGames,
     Preparation,
     Preset,
@@ -37,6 +38,7 @@ from croupier.runtime.errors import NotFound, ServiceError, Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.table_access import OPEN, SEATED, TableAccess, Visibility
 from croupier.runtime.table_access_codec import decode_access
+from croupier.runtime.translations import ENGLISH
 from croupier_api.v1 import errors_pb2, games_pb2
 from croupier_internal.v1 import engine_control_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2_grpc
@@ -78,7 +80,9 @@ GAME_MESSAGES = (
     ),
     games_pb2.GameDescription(game="alone", name="Alone", min_seats=1, max_seats=3, rules_version=4),
 )
-GAMES = codec.decode_games(GAME_MESSAGES)
+REACTION_MESSAGES = (games_pb2.ReactionDescription(reaction=games_pb2.REACTION_WOW, emoji="😮", text="surprise"),)
+OFFERED = codec.decode_games(pb.DescribeGamesResponse(games=GAME_MESSAGES, reactions=REACTION_MESSAGES))
+GAMES = OFFERED.games
 DEFAULTS: Mapping[str, Mapping[str, OptionValue]] = {"pairs": {"rounds": 3}, "alone": {}}
 
 
@@ -127,16 +131,16 @@ class FakeEngine:
         """The tables in the ledger, of all players."""
         self.forgotten: list[tuple[str, tuple[str, ...], str]] = []
         self.failure: ServiceError | None = None
-        self.offered = OfferedGames(GAMES)
+        self.offered = OFFERED
         self.calls: list[str] = []
         self.ended: asyncio.Queue[EndedTables | None] = asyncio.Queue()
         """What the stream of ended tables yields; None ends it."""
         self.resumed_at: list[int] = []
 
-    async def describe_games(self, seat_count: int = 0) -> OfferedGames:
+    async def describe_games(self, seat_count: int = 0, language: str = ENGLISH) -> OfferedGames:
         self._begin("describe_games")
         games = (game for game in self.offered.games if not seat_count or game.has_seats(seat_count))
-        return self.offered._replace(games=tuple(games))
+        return self.offered._replace(games=tuple([_translated(game, language) for game in games]))
 
     async def prepare_table(
         self,
@@ -208,6 +212,14 @@ class FakeEngine:
             raise self.failure
 
 
+def _translated(game: GameDescription, language: str) -> GameDescription:
+    """Return a game whose summary begins with the language, unless that is English."""
+    message = games_pb2.GameDescription.FromString(game.description)
+    if language != ENGLISH:
+        message.summary = f"{language}: {message.summary}"
+    return replace(game, description=message.SerializeToString())
+
+
 class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
     """The engine's control service over a fake engine."""
 
@@ -215,9 +227,12 @@ class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
         self._engine = engine
 
     async def DescribeGames(self, request: pb.DescribeGamesRequest, context: Any) -> pb.DescribeGamesResponse:
-        games, is_rolling_out = await self._engine.describe_games(request.seat_count)
-        encoded = [codec.encode_game(game) for game in games]
-        return pb.DescribeGamesResponse(games=encoded, is_rolling_out=is_rolling_out)
+        offered = await self._engine.describe_games(request.seat_count, request.language)
+        return pb.DescribeGamesResponse(
+            games=[games_pb2.GameDescription.FromString(game.description) for game in offered.games],
+            is_rolling_out=offered.is_rolling_out,
+            reactions=map(games_pb2.ReactionDescription.FromString, offered.reactions),
+        )
 
     async def PrepareTable(self, request: pb.PrepareTableRequest, context: Any) -> pb.PrepareTableResponse:
         control = request.time_control

@@ -11,7 +11,8 @@ from croupier.lobby.tables.forming_table import TableState
 from croupier.lobby.tables.games import MAX_AGE_MILLISECONDS, MAX_AGE_OF_REFUSALS_MILLISECONDS, GameRegistry
 from croupier.runtime.errors import MalformedRequest, Unavailable
 from croupier_api.v1 import errors_pb2
-from tests.lobby.fakes import ENGINE_UNAVAILABLE, GAMES, FakeClock, FakeEngine
+from croupier_api.v1.games_pb2 import GameDescription
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, GAMES, OFFERED, FakeClock, FakeEngine
 from tests.lobby.matches import ADA, BOB, match_all, seated, waiting
 
 PAIRS, ALONE = GAMES
@@ -38,7 +39,7 @@ def games(engine: FakeEngine, clock: FakeClock) -> GameRegistry:
 async def test_games_without_this_number_of_seats_are_left_out(
     games: GameRegistry, seat_count: int, expected: list[str]
 ) -> None:
-    assert [game.game for game in await games.list_games(seat_count)] == expected
+    assert [game.game for game in (await games.list_games(seat_count)).games] == expected
 
 
 async def test_the_engine_is_asked_once_a_minute_for_each_number_that_a_game_has(
@@ -54,6 +55,30 @@ async def test_the_engine_is_asked_once_a_minute_for_each_number_that_a_game_has
     clock.advance(-5)
     await games.list_games(3)
     assert len(engine.calls) == 7
+
+
+async def test_games_and_reactions_are_those_of_the_language_and_each_language_is_asked_once(
+    games: GameRegistry, engine: FakeEngine
+) -> None:
+    for _ in range(2):
+        for language, summary in (("en", "A game of the tests."), ("nb", "nb: A game of the tests.")):
+            for seat_count in (0, 5):
+                offered = await games.list_games(seat_count, language)
+                assert GameDescription.FromString(offered.games[0].description).summary == summary
+                assert offered.reactions == OFFERED.reactions
+            assert (await games.list_games(6, language)) == offered._replace(games=())
+    assert len(engine.calls) == 4
+
+
+async def test_what_is_refused_for_good_does_not_depend_on_a_list_in_another_language(
+    games: GameRegistry, engine: FakeEngine
+) -> None:
+    await games.list_games(0, "ru")
+    for part in PARTS:
+        await part(games)
+    with pytest.raises(MalformedRequest):
+        await games.find("newest")
+    assert len(engine.calls) == 2
 
 
 async def test_during_a_roll_out_the_engine_is_asked_once_a_second(

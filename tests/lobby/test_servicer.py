@@ -27,6 +27,7 @@ from croupier_api.v1 import lobby_pb2_grpc, tables_pb2
 from croupier_internal.v1.engine_control_pb2_grpc import add_EngineControlServiceServicer_to_server
 from tests.lobby.fakes import (
     GAME_MESSAGES,
+    REACTION_MESSAGES,
     START,
     FakeClock,
     FakeEngine,
@@ -110,6 +111,26 @@ async def test_set_ready_makes_the_caller_ready_unless_it_says_otherwise(harness
     for given, expected in ((None, True), (False, False), (True, True)):
         answer = await ada.call("SetReady", pb.SetReadyRequest(table_id=table_id, is_ready=given))
         assert answer.table.seats[0].is_ready is expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "language", "summary"),
+    [
+        ("", "en", "A game of the tests."),
+        ("en-GB", "en", "A game of the tests."),
+        ("nb-NO", "nb", "nb: A game of the tests."),
+        ("ru", "ru", "ru: A game of the tests."),
+        ("xx", "en", "A game of the tests."),
+    ],
+)
+async def test_games_are_listed_in_the_language_and_in_english_for_an_unknown_one(
+    harness: LobbyHarness, asked: str, language: str, summary: str
+) -> None:
+    ada = await harness.sign_in(1)
+    for seat_count in (0, 5):
+        answer = await ada.call("ListGames", pb.ListGamesRequest(seat_count=seat_count, language=asked))
+        assert (answer.language, answer.games[0].summary) == (language, summary)
+        assert answer.reactions == [*REACTION_MESSAGES]
 
 
 async def test_from_sign_in_to_the_first_deal(harness: LobbyHarness, engine: FakeEngine) -> None:

@@ -24,7 +24,7 @@ from croupier.runtime.server.service import Resources, now_milliseconds
 from croupier.scoring.__main__ import build
 from croupier.scoring.ledger import Ledger, Result, Round, Sheet
 from croupier.scoring.settings import ScoringSettings
-from croupier_api.v1 import facts_pb2, scoring_pb2_grpc, tables_pb2
+from croupier_api.v1 import cards_pb2, facts_pb2, scoring_pb2_grpc, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1 import scoring_control_pb2 as control_pb
 from croupier_internal.v1 import scoring_control_pb2_grpc
@@ -128,6 +128,7 @@ async def open_harness(keys: Keys, database: str) -> AsyncIterator[ScoringHarnes
 
 
 PUBLIC = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_EVERYONE, watch_policy=tables_pb2.WATCH_POLICY_ANYONE)
+HEARTS = facts_pb2.Value(suit=cards_pb2.SUIT_HEARTS)
 ANNA_AND_BEN = (person("anna"), person("ben"))
 
 
@@ -140,9 +141,18 @@ def round_entry(
         round=number,
         points=points,
         totals=[number * p for p in points],
-        notes=["made it"] * len(seats),
-        headline=f"game {number}",
-        details={"trump": "S", "declarer": "0"},
+        notes=[facts_pb2.Note(phrases=[facts_pb2.Phrase(word="made")])] * len(seats),
+        headline=[facts_pb2.Phrase(word="trump", parameters=[facts_pb2.Parameter(name="trump", value=HEARTS)])],
+        details=[
+            facts_pb2.Mark(name="trump", value=HEARTS),
+            facts_pb2.Mark(
+                name="laid",
+                seat=0,
+                value=facts_pb2.Value(
+                    cards=facts_pb2.CardList(cards=[cards_pb2.CARD_TWO_OF_CLUBS, cards_pb2.CARD_THREE_OF_CLUBS])
+                ),
+            ),
+        ],
         counts=[facts_pb2.SeatCount(name="bids_made", seat=seat, amount=seat + 1) for seat in points],
     )
     return control_pb.RecordRoundRequest(table_id=table_id, game="jossing", seats=seats, score=score, access=PUBLIC)

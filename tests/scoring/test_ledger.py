@@ -25,6 +25,7 @@ from croupier.scoring.servicer import ScoringServicer
 from croupier.scoring.standings import MAX_RANKED_GAMES_OF_A_PAIR, WON_OR_LOST, Scope, Standing, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import scoring_pb2
+from croupier_api.v1.facts_pb2 import Phrase, RoundScore
 from tests.calls import call_of, limits
 from tests.databases import execute, on_both_databases
 from tests.query_plans import plan_of, scanned
@@ -33,12 +34,12 @@ from tests.scoring.deployment import score_sheet
 SHEET = Sheet("t1", "solo", (Seat("anna", "Anna", ""), Seat("", "Computer", "random"), Seat("ben", "Ben", "")), OPEN)
 FIRST = Round(
     1,
-    *((3, 0, -3), (3, 0, -3), ("won", "", "lost")),
-    headline="solo in spades",
-    details=(("declarer", "0"), ("trump", "S")),
+    *((3, 0, -3), (3, 0, -3)),
+    texts=RoundScore(headline=[Phrase(word="solo")]).SerializeToString(),
     counts=(SeatCount("solos", 0, 1), SeatCount("tricks", 2, 5), SeatCount("tricks", 0, 7), SeatCount("tricks", 2, 1)),
 )
-SECOND = Round(2, (-1, 1, 0), (2, 1, -3), (), counts=(SeatCount("tricks", 1, 4), SeatCount("tricks", 0, 2)))
+OTHER_TEXTS = RoundScore(headline=[Phrase(word="wedding")]).SerializeToString()
+SECOND = Round(2, (-1, 1, 0), (2, 1, -3), counts=(SeatCount("tricks", 1, 4), SeatCount("tricks", 0, 2)))
 PRESENT = SeatConduct(0, False)
 RESULT = Result(((0,), (1, 2)), (2, 1, -3), 1_790_000_000_000, (SeatConduct(2, False), PRESENT, PRESENT))
 RANKED_RESULT = dataclasses.replace(RESULT, is_ranked=True)
@@ -80,9 +81,7 @@ async def test_order_and_repetition_of_entries_do_not_matter(ledger: Ledger, ord
 CHANGES: list[tuple[Round | Result, Sheet]] = [
     (dataclasses.replace(FIRST, points=(2, 0, -2)), SHEET),
     (dataclasses.replace(FIRST, totals=(2, 0, -2)), SHEET),
-    (dataclasses.replace(FIRST, notes=()), SHEET),
-    (dataclasses.replace(FIRST, headline=""), SHEET),
-    (dataclasses.replace(FIRST, details=FIRST.details[1:]), SHEET),
+    (dataclasses.replace(FIRST, texts=OTHER_TEXTS), SHEET),
     (dataclasses.replace(FIRST, counts=FIRST.counts[1:]), SHEET),
     (dataclasses.replace(RESULT, ranking=((0, 1, 2),)), SHEET),
     (dataclasses.replace(RESULT, totals=(2, 2, -4)), SHEET),
@@ -136,7 +135,7 @@ async def test_the_same_entry_from_two_replicas_at_once_is_recorded_once(databas
 @on_both_databases
 async def test_of_two_different_entries_at_once_one_is_refused(database_url: str) -> None:
     async with opened(database_url) as one, opened(database_url) as other:
-        changed = dataclasses.replace(FIRST, headline="something else")
+        changed = dataclasses.replace(FIRST, texts=OTHER_TEXTS)
         calls = [record(ledger, entry) for ledger, entry in [(one, FIRST), (other, changed)] * 3]
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
         assert sum(outcome is True for outcome in outcomes) == 1

@@ -38,8 +38,9 @@ CONTROL = control_pb.DESCRIPTOR.services_by_name["ScoringControlService"].method
 def long_round(table_id: str, number: int) -> control_pb.RecordRoundRequest:
     """Return a round with the most details and counts that a game has, and a note for each seat."""
     entry = round_entry(table_id, number, SEATS)
-    entry.score.notes[:] = [f"note of seat {seat}" for seat in range(len(SEATS))]
-    entry.score.details.update({f"detail_{name}": "a value" for name in range(8)})
+    entry.score.details.extend(
+        facts_pb2.Mark(name=f"detail_{name}", value=facts_pb2.Value(word="a_value")) for name in range(8)
+    )
     counts = [facts_pb2.SeatCount(name=f"count_{name}", seat=name % 7, amount=1) for name in range(16)]
     entry.score.counts.extend(counts)
     return entry

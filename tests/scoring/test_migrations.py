@@ -1,5 +1,7 @@
 """The migrations of scoring create the schema that the code expects, and keep what earlier versions stored."""
 
+from dataclasses import replace
+
 import pytest
 from alembic import command
 from sqlalchemy import Connection, select, text
@@ -14,6 +16,7 @@ from croupier.scoring.publication import publish_due
 from croupier.scoring.schema import METADATA, SHEETS
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import StandingsStore
+from croupier_api.v1.facts_pb2 import Phrase, RoundScore
 from tests.databases import POSTGRESQL, execute
 from tests.migrations import differences, migrated_from, up_to_date
 from tests.scoring.deployment import score_sheet
@@ -27,7 +30,7 @@ async def test_migrations_create_the_schema_of_the_code(empty_url: str) -> None:
 STORED_BY_0001 = (
     """INSERT INTO sheets VALUES ('a', 'thulla', '[["anna", "Anna", ""], ["ben", "Ben", ""]]'),
         ('b', 'thulla', '[["ben", "Ben", ""], ["anna", "Annie", ""]]'), ('c', 'jossing', '[["anna", "A.", ""]]')""",
-    "INSERT INTO rounds VALUES ('a', 1, '[1, 0]', '[1, 0]', '[]', '', '[]', '[[\"wins\", 0, 2]]')",
+    "INSERT INTO rounds VALUES ('a', 1, '[1, 0]', '[1, 0]', '[\"won\", \"\"]', 'a game', '[]', '[[\"wins\", 0, 2]]')",
     "INSERT INTO seat_counts VALUES ('a', 0, 'wins', 2), ('b', 1, 'wins', 5), ('c', 0, 'wins', 1)",
     "INSERT INTO results VALUES ('a', '[[0], [1]]', '[1, 0]', 10), ('b', '[[0, 1]]', '[0, 0]', 20)",
     """INSERT INTO result_players VALUES ('a', 'anna', 'Anna', 'thulla', 0, 1, :yes, 10),
@@ -50,7 +53,7 @@ async def test_stored_results_become_seated_and_unranked_and_stay_in_the_statist
     async with up_to_date(empty_url, "croupier.scoring") as database:
         ledger, standings = Ledger(database, now_milliseconds), StandingsStore(database)
         sheet = Sheet("a", "thulla", (Seat("anna", "Anna", ""), Seat("ben", "Ben", "")), SEATED)
-        first = Round(1, (1, 0), (1, 0), (), counts=(SeatCount("wins", 0, 2),))
+        first = Round(1, (1, 0), (1, 0), counts=(SeatCount("wins", 0, 2),))
         result = Result(((0,), (1,)), (1, 0), 10)
         found = await score_sheet(ledger, "a")
         assert (found.sheet, found.rounds, found.result) == (sheet, (first,), result)
@@ -60,9 +63,11 @@ async def test_stored_results_become_seated_and_unranked_and_stay_in_the_statist
         assert await standings.leaderboard("thulla", None, 10) == ()
         lists = [await standings.results("thulla", "anna", None, 10, caller_id=caller) for caller in ("anna", "ben")]
         assert [[sheet.table_id for sheet, _ in found] for found in lists] == [["b", "a"], []]
-        # Reports that were due before the migration are repeated, with conduct, and then others follow.
+        # Reports that were due before the migration are repeated, with texts and conduct, and then others follow.
+        texts = RoundScore(headline=[Phrase(word="best_of")]).SerializeToString()
         played = Result(result.ranking, result.totals, 10, (SeatConduct(1, False), SeatConduct(0, False)))
-        assert [await ledger.record_round(sheet, first), await ledger.record_result(sheet, played)] == [False, False]
+        repeated = replace(first, texts=texts)
+        assert [await ledger.record_round(sheet, repeated), await ledger.record_result(sheet, played)] == [False, False]
         late = Sheet("c", "jossing", (Seat("anna", "A.", ""),), SEATED)
         assert await ledger.record_result(late, Result(((0,),), (0,), 30))
         assert await standings.statistics("anna", Scope.ALL) == (Statistics("jossing", 1, 1, 1, (("wins", 1),)), anna)

@@ -1,5 +1,6 @@
 """Both services over gRPC on loopback: answers, pages and refusals."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import pytest
@@ -69,8 +70,8 @@ async def test_statistics_of_the_caller_and_of_others(harness: ScoringHarness) -
 
 async def test_a_round_of_maximum_size_is_recorded(harness: ScoringHarness) -> None:
     entry = round_with(
-        headline="x" * 1000,
-        details={f"{number:064}": "x" * 500 for number in range(64)},
+        headline=[phrase(f"{number:064}") for number in range(16)],
+        details=[detail(f"{number:064}", word="x" * 64) for number in range(64)],
         counts=[count("x" * 64, seat=1, amount=10_000)] * 64,
     )
     for request in (entry, result_entry()):
@@ -83,10 +84,12 @@ async def test_a_round_of_maximum_size_is_recorded(harness: ScoringHarness) -> N
     assert [dict(entry.statistics.counts) for entry in board.entries] == [{}, {"x" * 64: 640_000}]
 
 
-def test_details_are_ordered_by_name() -> None:
-    entry = round_with(details={f"{number:02}": "x" for number in reversed(range(64))})
+def test_texts_of_a_later_version_are_kept_as_they_are() -> None:
+    later = b"\xfa\x06\x03new"
+    entry = round_with(details=[facts_pb2.Mark.FromString(detail("trump").SerializeToString() + later)])
     _, read = decode_round(entry)
-    assert [name for name, _ in read.details] == [f"{number:02}" for number in range(64)]
+    assert later in read.texts
+    assert facts_pb2.RoundScore.FromString(read.texts).details[:] == entry.score.details[:]
 
 
 SEATED = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED)
@@ -184,6 +187,22 @@ def round_with(**changes: Any) -> control_pb.RecordRoundRequest:
     return entry
 
 
+def phrase(word: str = "contract", argument: str = "contract", value: str = "solo") -> facts_pb2.Phrase:
+    """Return a phrase with one argument, a word."""
+    parameters = [facts_pb2.Parameter(name=argument, value=facts_pb2.Value(word=value))]
+    return facts_pb2.Phrase(word=word, parameters=parameters)
+
+
+def note(*words: str) -> facts_pb2.Note:
+    return facts_pb2.Note(phrases=map(phrase, words))
+
+
+def detail(name: str = "trump", word: str = "none", points: Sequence[int] = ()) -> facts_pb2.Mark:
+    """Return a detail with a word, or with points if there are some."""
+    value = facts_pb2.Value(points=facts_pb2.PointList(points=points)) if points else facts_pb2.Value(word=word)
+    return facts_pb2.Mark(name=name, value=value)
+
+
 def count(name: str = "bids_made", seat: int = 0, amount: int = 1) -> facts_pb2.SeatCount:
     return facts_pb2.SeatCount(name=name, seat=seat, amount=amount)
 
@@ -224,12 +243,18 @@ INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | control_pb.RecordRes
     (round_with(round=10_001), "score.round"),
     (round_with(points=[1]), "score.points"),
     (round_with(totals=[]), "score.totals"),
-    (round_with(notes=["one"]), "score.notes"),
-    (round_with(notes=["", "x" * 1001]), "score.notes[1]"),
-    (round_with(headline="x" * 1001), "score.headline"),
-    (round_with(details={str(number): "" for number in range(65)}), "score.details"),
-    (round_with(details={"": "x"}), "score.details"),
-    (round_with(details={"trump": "x" * 1001}), "score.details[trump]"),
+    (round_with(notes=[note("made")]), "score.notes"),
+    (round_with(notes=[note(), note(*["made"] * 17)]), "score.notes[1]"),
+    (round_with(notes=[note("made"), note("made", "")]), "score.notes[1][1].word"),
+    (round_with(headline=[phrase()] * 17), "score.headline"),
+    (round_with(headline=[phrase("x" * 65)]), "score.headline[0].word"),
+    (round_with(headline=[phrase("a\0b")]), "score.headline[0].word"),
+    (round_with(headline=[phrase(argument="")]), "score.headline[0].parameters.name"),
+    (round_with(headline=[phrase(value="a\0b")]), "score.headline[0].parameters.value.word"),
+    (round_with(details=[detail()] * 65), "score.details"),
+    (round_with(details=[detail(), detail("")]), "score.details[1].name"),
+    (round_with(details=[detail(word="x" * 65)]), "score.details[0].value.word"),
+    (round_with(details=[detail(), detail(points=[1] * 16_384)]), "score"),
     (round_with(counts=[count()] * 65), "score.counts"),
     (round_with(counts=[count(), count("")]), "score.counts[1].name"),
     (round_with(counts=[count(seat=2)]), "score.counts[0].seat"),

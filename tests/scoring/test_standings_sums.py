@@ -51,7 +51,7 @@ def random_entries(random: Random, sheet: Sheet) -> list[Entry]:
         counts = [
             SeatCount(random.choice(("wins", "bids")), random.choice(seats), random.randint(1, 9)) for _ in range(5)
         ]
-        entries.append((sheet, Round(number, none, none, (), counts=tuple(counts))))
+        entries.append((sheet, Round(number, none, none, counts=tuple(counts))))
     random.shuffle(seats)
     first = random.randint(1, len(seats))
     ranking = (tuple(sorted(seats[:first])), *((seat,) for seat in seats[first:]))

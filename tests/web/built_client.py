@@ -44,7 +44,7 @@ def install(folder: Path) -> None:
 
 
 def _digest() -> str:
-    patterns = ("*.json", "buf.gen.yaml", "src/*.ts", "../../protos/**/*.proto")
+    patterns = ("*.json", "buf.gen.yaml", "src/*.ts", "src/texts/*.ts", "../../protos/**/*.proto")
     sources = [path for pattern in patterns for path in FOLDER.glob(pattern)]
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(sources))).hexdigest()
 

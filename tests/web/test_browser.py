@@ -27,12 +27,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 
 
 @contextmanager
-def opened_form(page_port: int, folder: Path, *, host: str = "127.0.0.1", trusted: str = OTHER_PIN) -> Iterator[Page]:
+def opened_form(
+    page_port: int, folder: Path, *, host: str = "127.0.0.1", trusted: str = OTHER_PIN, language: str = "en"
+) -> Iterator[Page]:
     """Open the page in a browser that trusts one self-signed certificate."""
     chromium = program("chromium", "google-chrome", install="apt-get install chromium")
     profile = folder / "profile"
     profile.mkdir()
-    with opened_page(str(chromium), profile, f"http://{host}:{page_port}/index.html", trusted) as page:
+    address = f"http://{host}:{page_port}/index.html?language={language}"
+    with opened_page(str(chromium), profile, address, trusted) as page:
         yield page
 
 
@@ -135,7 +138,7 @@ def test_a_person_leaves_their_seat_in_a_browser_and_returns_when_they_look_at_t
             click(page, "leave")
             left_seats_become(table, [0])
             until_remark(page, 0, "left")
-            page.until("document.getElementById('status').textContent.startsWith('the engine plays for you')")
+            page.until("document.getElementById('status').textContent.startsWith('the computer plays for you')")
             assert page.evaluate("document.getElementById('leave').hidden")
             page.evaluate("document.getElementById('return').focus()")
             click(page, "return")
@@ -151,9 +154,9 @@ def test_a_person_leaves_their_seat_in_a_browser_and_returns_when_they_look_at_t
             page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
             left_seats_become(table, [])
             until_remark(page, 0, "")
-            said = [line for line in lines(page, "log") if re.fullmatch("(Web|Native) (leaves|returns)", line)]
+            said = [line for line in lines(page, "log") if re.fullmatch("(Web|Native): (leaves|returns)", line)]
         events = ["leaves", "returns"]
-        assert said[::-1] == [f"{who} {event}" for who in ("Web", "Native", "Web") for event in events]
+        assert said[::-1] == [f"{who}: {event}" for who in ("Web", "Native", "Web") for event in events]
 
 
 def test_a_person_comes_back_and_plays_again(deployment: WebDeployment, tmp_path: Path) -> None:
@@ -264,7 +267,7 @@ def test_a_browser_and_a_native_client_finish_a_game(deployment: WebDeployment, 
         with client.play_table(begun_table(page, client, autoplay=True)) as table:
             play_game_blocking(table, lambda seen: choose_random_action(seen, Random(seed + seen.sequence)))
             names = [seat.name for seat in table.table.seats]
-            ranking = ", then ".join(" and ".join(names[seat] for seat in group) for group in table.ranking)
+            ranking = ", ".join(f"{place}. {names[seat]}" for place, (seat,) in enumerate(table.ranking, start=1))
         assert outcome(page) == ("over", f"the game is over: {ranking}")
         assert [line.partition(": ")[0] for line in lines(page, "scores")] == names
     # A name is shown as text and is not interpreted as HTML.
@@ -293,8 +296,12 @@ def play_toy(address: str, page_port: int, folder: Path) -> None:
         assert page.until("document.querySelector('#actions form legend')?.textContent") == "bid"
         assert page.evaluate("document.querySelector('#actions > button').textContent") == "pass"
         piles = lines(page, "piles")
-        assert re.fullmatch(r"reserve of Web: (red|blue) [0-9]+, face down", piles[0])
-        assert [line.partition(": ")[2] for line in piles[1:4]] == ["1 card, face down"] * 3
+        # By role: stock, waste, what belongs to the seats.
+        assert re.fullmatch(r"stock, cards: [0-9]+, face down", piles[0])
+        assert re.fullmatch(r"waste: (red|blue) [0-9]+", piles[1])
+        assert re.fullmatch(r"reserve \(Web\): (red|blue) [0-9]+, face down", piles[2])
+        assert [line.partition(")")[2] for line in piles[3:]] == [", cards: 1, face down"] * 3
+        react(page)
         set_autoplay(page, True)
         page.evaluate("document.querySelector('#actions input').value = 20")
         until_buttons_react(page)
@@ -306,6 +313,16 @@ def play_toy(address: str, page_port: int, folder: Path) -> None:
         assert "Web: bid 20" in known
         assert any(re.search(r"(red|blue) [0-9]+", line) for line in lines(page, "log"))
         assert not any("newer than this page" in line for line in [*known, *lines(page, "log")])
+        (played,) = page.evaluate("[...document.querySelectorAll('#rounds summary')].map((line) => line.textContent)")
+        assert played.startswith("round 1: ")
+        assert "points: Web " in page.evaluate("document.querySelector('#rounds ul').textContent")
+
+
+def react(page: Page) -> None:
+    """Send the first reaction, and wait until the events have it."""
+    emoji = page.until("document.querySelector('#reactions button')?.textContent")
+    page.evaluate("document.querySelector('#reactions button').click()")
+    page.until(f"[...document.querySelectorAll('#log li')].some((line) => line.textContent === 'Web: ' + {emoji!r})")
 
 
 def test_the_page_is_well_formed(deployment: WebDeployment, tmp_path: Path) -> None:
@@ -318,6 +335,18 @@ def test_the_page_is_well_formed(deployment: WebDeployment, tmp_path: Path) -> N
             "[...document.querySelectorAll('input, select')].every((field) => field.labels.length === 1)"
         )
         assert page.evaluate("document.getElementById('address').defaultValue") == "http://127.0.0.1:7700"
+
+
+def test_the_page_and_the_game_are_in_the_language_of_the_address(deployment: WebDeployment, tmp_path: Path) -> None:
+    trusted = pin(deployment.certificate)
+    with opened_form(deployment.page_port, tmp_path, trusted=trusted, language="nb-NO") as page:
+        assert sign_in(page, deployment.address)[0] == "ready"
+        request_table(page, "thulla", autoplay=False, seats=2, bots=1)
+        recommended = page.evaluate("document.getElementById('recommended').textContent")
+        assert recommended == "beste antall spillere: 3, 4, 5"
+        assert "Første utspill" in page.evaluate("document.getElementById('options').textContent")
+        page.until("document.getElementById('scores').textContent.includes(' kort')")
+        assert page.evaluate("document.getElementById('at-table').lang") == "nb"
 
 
 def test_a_page_of_another_origin_is_refused(deployment: WebDeployment, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import secrets
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -22,10 +22,13 @@ ACTIONS_BEFORE = 3
 """The number of acknowledged actions before a process is killed."""
 
 
-def run(program: str, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+def run(
+    program: str, *arguments: str, stdin: IO[str] | None = None, **variables: str
+) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [str(NODE), str(FOLDER / "dist" / program), *arguments],
         env=environment(**variables),
+        stdin=stdin,
         capture_output=True,
         text=True,
         timeout=GAME_SECONDS,
@@ -100,6 +103,35 @@ def test_folded_facts_yield_the_view_of_the_engine(tmp_path: Path) -> None:
     done = run("view.test.mjs", CROUPIER_RECORDED_VIEWS=str(recorded))
     assert done.returncode == 0, done.stdout
     assert "skipped 0" in done.stdout
+
+
+def test_recorded_facts_and_views_are_shown_line_by_line(tmp_path: Path) -> None:
+    words = [{"kind": "WORD_KIND_PHASE", "word": "play", "text": "игра"}]
+    table = {"description": {"words": words}, "names": ["Ada", "Bo"], "language": "ru-RU"}
+    detail = {"name": "first_lead", "value": {"seat": 1}}
+    facts = [
+        {"trickTaken": {"seat": 1}},
+        {"roundEnded": {"score": {"round": 1, "points": [2, 0], "details": [detail]}}},
+    ]
+    view = {"round": 1, "phase": "play", "piles": [{"name": "stock", "count": 4, "faceDown": True}], "marks": [detail]}
+    recorded = tmp_path / "recorded.jsonl"
+    recorded.write_text("\n".join(map(json.dumps, [table, {"facts": facts}, {"view": view}])))
+    with recorded.open() as lines:
+        done = run("shown.mjs", stdin=lines)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {
+            "facts": ["Bo: берёт взятку", "round 1; Ada 2, Bo 0"],
+            "rounds": [{"text": "round 1; Ada 2, Bo 0", "more": ["first lead: Bo"]}],
+        },
+        {
+            "round": "round 1, игра",
+            "piles": [{"text": "stock, карты: 4, рубашкой вверх", "more": []}],
+            "contract": "",
+            "calls": [],
+            "marks": ["first lead: Bo"],
+        },
+    ]
 
 
 @pytest.mark.parametrize("program", sorted(path.stem for path in FOLDER.glob("src/*.test.ts")))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.struct_pb2 import Struct
 
-from croupier_api.v1 import actions_pb2, engine_pb2, lobby_pb2, scoring_pb2, tables_pb2
+from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from croupier_client.rpc import Rpc, Service, Stream, Unary
 from croupier_client.table import new_request_id
 
@@ -63,9 +63,19 @@ class ServiceMethods:
         return Rpc(Service.LOBBY, lobby_pb2.CreateDeviceCodeRequest(), lobby_pb2.CreateDeviceCodeResponse)
 
     @Unary
-    def list_games(self, *, seat_count: int = 0) -> Rpc[lobby_pb2.ListGamesResponse]:
-        """Return the games with their seats and options; with `seat_count`, those of so many seats, and exactly."""
-        return Rpc(Service.LOBBY, lobby_pb2.ListGamesRequest(seat_count=seat_count), lobby_pb2.ListGamesResponse)
+    def list_games(self, *, seat_count: int = 0, language: str = "") -> Rpc[lobby_pb2.ListGamesResponse]:
+        """Return the games with their seats, options and words in a language, by default English.
+
+        With `seat_count` those that can be played by so many, with the options exactly as they are then.
+        """
+        request = lobby_pb2.ListGamesRequest(seat_count=seat_count, language=language)
+        return Rpc(Service.LOBBY, request, lobby_pb2.ListGamesResponse)
+
+    @Unary
+    def get_rules(self, *, game: str, rules_version: int = 0, language: str = "") -> Rpc[engine_pb2.GetRulesResponse]:
+        """Return the rules page of a game as Markdown, by default of the newest version and in English."""
+        request = engine_pb2.GetRulesRequest(game=game, rules_version=rules_version, language=language)
+        return Rpc(Service.ENGINE, request, engine_pb2.GetRulesResponse)
 
     @Unary
     def create_table(
@@ -272,8 +282,10 @@ class ServiceMethods:
         return Rpc(Service.ENGINE, request, engine_pb2.GetViewResponse)
 
     @Unary
-    def send_reaction(self, *, table_id: str, reaction: str, link: str = "") -> Rpc[engine_pb2.SendReactionResponse]:
-        """Send one of the contract's reactions to all viewers of the table."""
+    def send_reaction(
+        self, *, table_id: str, reaction: games_pb2.Reaction.ValueType, link: str = ""
+    ) -> Rpc[engine_pb2.SendReactionResponse]:
+        """Send a reaction to all viewers of the table."""
         request = engine_pb2.SendReactionRequest(table_id=table_id, reaction=reaction, link=link)
         return Rpc(Service.ENGINE, request, engine_pb2.SendReactionResponse)
 

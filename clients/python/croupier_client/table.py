@@ -25,7 +25,7 @@ from croupier_client.retry import Clock, monotonic_clock
 from croupier_client.rpc import Rpc, Service
 from croupier_client.view import fold
 
-Event: TypeAlias = engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.Reaction | engine_pb2.Presence
+Event: TypeAlias = engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.SeatReaction | engine_pb2.Presence
 """An event at a table that is worth showing. A TableUpdate may have no facts, but a changed proposal, compensated time,
 or a player who left or returned."""
 StreamMessage: TypeAlias = engine_pb2.PlayTableResponse | engine_pb2.WatchTableResponse

@@ -174,7 +174,7 @@ def _put_out(view: pb.TableView, fact: pb.SeatOut) -> None:
 
 def _change_mark(view: pb.TableView, changed: pb.Mark) -> None:
     marks = {_mark_order(mark): mark for mark in (*view.marks, changed)}
-    kept = [pb.Mark.FromString(marks[order].SerializeToString()) for order in sorted(marks) if marks[order].value]
+    kept = [pb.Mark.FromString(mark.SerializeToString()) for _, mark in sorted(marks.items()) if mark.HasField("value")]
     view.ClearField("marks")
     view.marks.extend(kept)
 

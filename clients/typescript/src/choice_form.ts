@@ -19,12 +19,12 @@ export function choiceForm(choice: ActionChoice, words: Words, take: (action: Ac
   const chosenCards = () => boxes.filter(({ box }) => box.checked).map(({ card }) => card);
   const text = choice.action === undefined ? "" : actionText(choice.action, words);
   const button = make("button", {}, text);
-  const legend = cards === undefined ? text : `${text}: ${rangeText(cards.minCards, cards.maxCards)}`;
+  const legend = cards === undefined ? text : `${text}: ${words.say("cards", { count: rangeText(cards.minCards, cards.maxCards) })}`;
   const fields = [
     ...boxes.map(({ card, box }) => make("label", {}, box, words.card(card))),
-    ...(suits.length === 0 ? [] : [make("label", {}, "suit ", suit)]),
-    ...(seats.length === 0 ? [] : [make("label", {}, "seat ", seat)]),
-    ...(amount === undefined ? [] : [make("label", {}, "amount ", number)]),
+    ...(suits.length === 0 ? [] : [make("label", {}, words.say("suit"), " ", suit)]),
+    ...(seats.length === 0 ? [] : [make("label", {}, words.say("seatToName"), " ", seat)]),
+    ...(amount === undefined ? [] : [make("label", {}, words.say("amount"), " ", number)]),
   ];
   const form = make("form", {}, make("fieldset", {}, make("legend", {}, legend), ...fields, button));
   const checkCount = () => {
@@ -48,5 +48,5 @@ export function choiceForm(choice: ActionChoice, words: Words, take: (action: Ac
 }
 
 function rangeText(least: number, most: number): string {
-  return least === most ? `${most} cards` : `${least} to ${most} cards`;
+  return least === most ? `${most}` : `${least}–${most}`;
 }

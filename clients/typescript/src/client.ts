@@ -4,6 +4,7 @@ import { createGrpcWebTransport } from "@connectrpc/connect-web";
 
 import { EngineService } from "./generated/croupier_api/v1/engine_pb";
 import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
+import { ScoringService } from "./generated/croupier_api/v1/scoring_pb";
 import { retryNotExecuted } from "./retry";
 import { type Credentials, type Session, signIn, withToken } from "./tokens";
 
@@ -17,6 +18,7 @@ export interface CroupierClient {
 
 /** The clients of a player who is signed in. */
 export interface Connection extends CroupierClient {
+  readonly scoring: Client<typeof ScoringService>;
   readonly session: Session;
 }
 
@@ -26,7 +28,8 @@ export async function connect(address: string, credentials: Credentials): Promis
   const session = await signIn(createClient(LobbyService, createGrpcWebTransport(settings)), credentials);
   const interceptors = [retryNotExecuted, withToken(session.token)];
   const transport = createGrpcWebTransport({ ...settings, interceptors });
-  return { session, lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
+  const [lobby, engine] = [createClient(LobbyService, transport), createClient(EngineService, transport)];
+  return { session, lobby, engine, scoring: createClient(ScoringService, transport) };
 }
 
 /** Return call options with the table's id, by which a gateway routes calls; services do not need it. */

@@ -31,6 +31,25 @@ export function showLines(id: string, lines: readonly string[]): HTMLLIElement[]
   return shown;
 }
 
+/** A line, and more lines that are shown on demand. */
+export interface Expandable {
+  /** Names it among others of its list. */
+  readonly key: string;
+  readonly text: string;
+  readonly more: readonly string[];
+}
+
+/** Show lines in a list, those with more to see as details that can be opened; `opened` keeps the keys of the open ones. */
+export function showExpandable(id: string, lines: readonly Expandable[], opened: Set<string>): void {
+  element(id).replaceChildren(...lines.map(({ key, text, more }) => {
+    if (more.length === 0) return make("li", {}, text);
+    const list = make("ul", {}, ...more.map((line) => make("li", {}, line)));
+    const details = make("details", { open: opened.has(key) }, make("summary", {}, text), list);
+    details.ontoggle = () => void (details.open ? opened.add(key) : opened.delete(key));
+    return make("li", {}, details);
+  }));
+}
+
 /** Run something whenever a form is sent; its button is disabled meanwhile. */
 export function onSubmit(form: HTMLFormElement, run: () => Promise<void>): void {
   const button = form.querySelector("button") as HTMLButtonElement;

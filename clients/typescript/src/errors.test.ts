@@ -6,7 +6,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
-import { faultOf, reasonOf, retryDelay } from "./errors";
+import { faultOf, reasonOf, retryDelay, ruleOf } from "./errors";
 
 test("a refusal has a reason and a delay", () => {
   const error = new ConnectError("busy", Code.Unavailable, undefined, [
@@ -21,6 +21,12 @@ test("a reason that is newer than this client is a refusal all the same", () => 
   assert.equal(reasonOf(error), ErrorReason.UNSPECIFIED);
   assert.equal(reasonOf(new Error("the connection is lost")), undefined);
   assert.equal(faultOf(error), error);
+});
+
+test("a refusal by a rule has its id", () => {
+  const value = { reason: "ILLEGAL_ACTION", metadata: { rule: "THU-PLAY-3" } };
+  const refusal = new ConnectError("no", Code.FailedPrecondition, undefined, [{ desc: ErrorInfoSchema, value }]);
+  assert.deepEqual([ruleOf(refusal), ruleOf(new Error("lost"))], ["THU-PLAY-3", undefined]);
 });
 
 test("a call that ends as internal, unknown or canceled without a reason has lost its connection", () => {

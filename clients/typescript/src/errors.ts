@@ -11,6 +11,11 @@ export function reasonOf(error: unknown): ErrorReason | undefined {
   return info && (ErrorReason[info.reason as keyof typeof ErrorReason] ?? ErrorReason.UNSPECIFIED);
 }
 
+/** Return the id of the rule by which an action was refused; undefined if it was refused for another reason. */
+export function ruleOf(error: unknown): string | undefined {
+  return ConnectError.from(error).findDetails(ErrorInfoSchema)[0]?.metadata["rule"];
+}
+
 /** Refusals because the table has moved on: the stream has the new legal actions, or the end of the game. */
 const OVERTAKEN: ReadonlySet<ErrorReason | undefined> = new Set([
   ErrorReason.STALE_SEQUENCE,

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 
-import { type GameDescription, GameDescriptionSchema } from "./generated/croupier_api/v1/games_pb";
+import { type GameDescription, GameDescriptionSchema, type Reaction, type ReactionDescription } from "./generated/croupier_api/v1/games_pb";
 import { TableState } from "./generated/croupier_api/v1/tables_pb";
 import { randomLegal } from "./choices";
 import { type Connection, connect, forTable } from "./client";
@@ -11,8 +11,11 @@ import { element, onSubmit, showStatus } from "./dom";
 import { throwUnlessOvertaken } from "./errors";
 import { act, awaitsSeat, openTable, playAgain } from "./game";
 import { offerGames } from "./game_form";
+import { languageOf } from "./languages";
 import { type MyTable, MyTables } from "./my_tables";
 import { showPlayer } from "./player_page";
+import { emojiOf, offerReactions } from "./reactions";
+import { showRules } from "./rules_page";
 import { SeatAway } from "./seat_away";
 import { Table } from "./table";
 import { TablePage } from "./table_page";
@@ -23,6 +26,10 @@ const BOT_DELAY_MILLISECONDS = 700;
 const TICK_MILLISECONDS = 1_000;
 /** The server at which the player of this browser has signed in, until they sign out. */
 const SERVER = "croupier server";
+
+/** The language that the address of the page names, as in ?language=nb, else the first of the browser that is known. */
+const named = new URLSearchParams(location.search).get("language");
+const language = languageOf(named === null ? navigator.languages : [named]);
 
 const signInForm = element("sign-in") as HTMLFormElement;
 const tableForm = element("new-table") as HTMLFormElement;
@@ -53,8 +60,8 @@ async function enter(address: string, name = "", deviceCode = ""): Promise<void>
     signedOut();
   };
   showPlayer(connection, { signedOut, deleted });
-  const { games } = await connection.lobby.listGames({});
-  const visit = new Visit(connection, games);
+  const { games, reactions } = await connection.lobby.listGames({ language });
+  const visit = new Visit(connection, games, reactions);
   signInForm.hidden = true;
   tableForm.hidden = false;
   element("mine").hidden = false;
@@ -78,15 +85,16 @@ class Visit {
   constructor(
     private readonly connection: Connection,
     private readonly games: readonly GameDescription[],
+    private readonly reactions: readonly ReactionDescription[],
   ) {
     this.tables = new MyTables(connection);
-    const chosen = offerGames(games);
+    const chosen = offerGames(games, language);
     const open = (tableId: string) => this.open(tableId);
     onSubmit(tableForm, async () => {
       const [, spec] = chosen();
       open(await openTable(connection, spec, autoplay.checked ? 1 : BOT_DELAY_MILLISECONDS));
     });
-    offerJoining(connection, games, open);
+    offerJoining(connection, games, language, open);
   }
 
   /** Follow the player's tables until they sign out. */
@@ -119,7 +127,7 @@ class Visit {
   }
 
   private showForming({ table, seat }: MyTable): void {
-    showStatus("waiting", `waiting for the others, who join by the code ${table.inviteCode}: ${tableText(table, this.games)}`);
+    showStatus("waiting", `waiting for the others, who join by the code ${table.inviteCode}: ${tableText(table, this.games, language)}`);
     const { tableId } = table;
     if (awaitsSeat(table, seat.seat)) void this.connection.lobby.setReady({ tableId }, forTable(tableId)).catch(failed);
   }
@@ -130,12 +138,13 @@ class Visit {
     const description = this.games.find((known) => known.game === game) ?? create(GameDescriptionSchema, { game });
     const table = new Table(this.connection, tableId);
     try {
-      await followTable(this.connection, table, description, signal);
+      await followTable(this.connection, table, description, this.reactions, signal);
     } catch (error) {
       if (signal.aborted) return;
       throw error;
     }
-    showStatus("over", `the game is over: ${wordsOf(table, description).ranking(table.ranking)}`);
+    const words = wordsOf(table, description);
+    showStatus("over", words.say("gameOver", { result: words.ranking(table.ranking) }));
     const again = element("again");
     again.hidden = false;
     again.onclick = () => void playAgain(this.connection, tableId, signal).then((next) => this.open(next)).catch(failed);
@@ -143,7 +152,13 @@ class Visit {
 }
 
 /** Show a table, and let the person or the random actions play there until its game is over. */
-async function followTable(client: Connection, table: Table, game: GameDescription, signal: AbortSignal): Promise<void> {
+async function followTable(
+  client: Connection,
+  table: Table,
+  game: GameDescription,
+  reactions: readonly ReactionDescription[],
+  signal: AbortSignal,
+): Promise<void> {
   const away = new SeatAway(client, table);
   const refused = (error: unknown) => page.showRefusal(error);
   const page: TablePage = new TablePage(table, {
@@ -153,16 +168,28 @@ async function followTable(client: Connection, table: Table, game: GameDescripti
     },
     leave: () => away.leave().catch(refused),
     return: () => away.return().catch(refused),
+    showRule: (rule) => {
+      const request = { game: game.game, rulesVersion: table.rulesVersion, language };
+      void showRules(client, request, rule).catch(refused);
+    },
   });
+  const react = (reaction: Reaction) => {
+    void client.engine.sendReaction({ tableId: table.id, reaction }, forTable(table.id)).catch(refused);
+  };
   const over = new AbortController();
   const ticking = setInterval(() => page.showTurn(wordsOf(table, game)), TICK_MILLISECONDS);
   try {
     let isOpen = false;
     for await (const { eventKind } of table.follow(signal)) {
-      if (!isOpen) away.returnWhenShown(refused, over.signal);
+      if (!isOpen) {
+        away.returnWhenShown(refused, over.signal);
+        offerReactions(table.seat === undefined ? [] : reactions, react);
+      }
       isOpen = true;
       const words = wordsOf(table, game);
       page.show(words, eventKind.case === "update" ? eventKind.value : undefined);
+      if (eventKind.case === "reaction") page.showReaction(eventKind.value.seat, emojiOf(eventKind.value.reaction, reactions));
+      if (eventKind.case === "snapshot") void addEarlierRounds(client, table, page, signal);
       const action = autoplay.checked && !table.hasLeft ? randomLegal(table.legal, Math.random) : undefined;
       if (action !== undefined) await act(client, table, action, table.expectedSequence).catch(throwUnlessOvertaken);
     }
@@ -172,6 +199,13 @@ async function followTable(client: Connection, table: Table, game: GameDescripti
   }
 }
 
+/** Show the rounds that have ended, unless the person looks at another table by then. */
+async function addEarlierRounds({ scoring }: Connection, table: Table, page: TablePage, signal: AbortSignal): Promise<void> {
+  // Before the first round has ended there is no sheet. Without one the page lists the rounds that end from now on.
+  const sheet = await scoring.getScoreSheet({ tableId: table.id }, forTable(table.id)).catch(() => undefined);
+  if (!signal.aborted) page.addRounds(sheet?.rounds ?? []);
+}
+
 function wordsOf(table: Table, game: GameDescription): Words {
-  return new Words(game, table.seats.map(({ name }) => name));
+  return new Words(game, language, table.seats.map(({ name }) => name));
 }

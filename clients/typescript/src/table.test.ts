@@ -15,6 +15,7 @@ import {
 } from "./generated/croupier_api/v1/engine_pb";
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
 import type { FactSchema } from "./generated/croupier_api/v1/facts_pb";
+import { Reaction } from "./generated/croupier_api/v1/games_pb";
 import { type CreateTableRequest, LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import { TableState } from "./generated/croupier_api/v1/tables_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
@@ -101,6 +102,13 @@ test("the presence is that of the last event, also over a lost connection", asyn
     seen.push([eventKind.case, table.presence?.spectatorCount, table.offlineSeats]);
   }
   assert.deepEqual(seen, [["snapshot", 0, []], ["presence", 2, [0]], ["turnState", 2, [0]], ["presence", 2, [1]], ["update", 2, [1]]]);
+});
+
+test("reactions of players are shown", async () => {
+  const { table } = clientOf([[SNAPSHOT, { eventKind: { case: "reaction", value: { seat: 1, reaction: Reaction.CLAP } } }, entry(4n, true)]]);
+  const seen: unknown[] = [];
+  for await (const { eventKind } of table.follow()) seen.push(eventKind.case === "reaction" ? eventKind.value.reaction : eventKind.case);
+  assert.deepEqual(seen, ["snapshot", Reaction.CLAP, "update"]);
 });
 
 test("a broken stream is resumed after the last sequence", async () => {

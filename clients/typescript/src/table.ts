@@ -13,12 +13,15 @@ import { fold } from "./view";
 
 /** Heartbeats come every 15 seconds: a connection without a message for this long has failed silently. */
 const SILENCE_MILLISECONDS = 40_000;
-const CHANGES: ReadonlySet<string | undefined> = new Set(["snapshot", "update", "turnState", "presence"]);
+/** The events to show. */
+const SHOWN: ReadonlySet<string | undefined> = new Set(["snapshot", "update", "turnState", "presence", "reaction"]);
 
 /** The state of a table for a player. */
 export class Table {
   seats: readonly PlayedSeat[] = [];
   teams: readonly Team[] = [];
+  /** The version of the game's rules; 0 before the first snapshot. */
+  rulesVersion = 0;
   view: TableView = create(TableViewSchema);
   clock: TurnClock | undefined;
   /** The seats whose players are connected, and the number of spectators; undefined while that is not known. */
@@ -94,15 +97,15 @@ export class Table {
   }
 
   /**
-   * Follow the table to the end of its game, and yield events that change it: snapshots, updates, states of the turn,
-   * presences.
+   * Follow the table to the end of its game, and yield events to show: snapshots, updates, states of the turn, presences,
+   * reactions.
    * Lost connections are resumed until the caller stops, or `signal` is aborted.
    */
   async *follow(signal?: AbortSignal): AsyncGenerator<TableEvent> {
     const interrupted = (error?: ConnectError) => void (this.interruption = error);
     const events = reopen((signal) => this.stream(signal), () => this.ranking.length > 0, { signal, interrupted });
     for await (const event of events) {
-      if (CHANGES.has(event.eventKind.case)) yield event;
+      if (SHOWN.has(event.eventKind.case)) yield event;
     }
   }
 
@@ -151,6 +154,7 @@ export class Table {
   private replace({ table, view, viewerSeat, sequence, clock, legalActions, presence }: Snapshot): void {
     this.seats = table?.seats ?? [];
     this.teams = table?.teams ?? [];
+    this.rulesVersion = table?.rulesVersion ?? 0;
     this.view = view ?? create(TableViewSchema);
     this.seat = viewerSeat;
     this.sequence = sequence;

@@ -2,53 +2,33 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { create } from "@bufbuild/protobuf";
+import { type MessageInitShape, create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 
 import { type Action, LegalActionsSchema } from "./generated/croupier_api/v1/actions_pb";
 import { Card } from "./generated/croupier_api/v1/cards_pb";
-import { TableViewSchema } from "./generated/croupier_api/v1/facts_pb";
-import { GameDescriptionSchema } from "./generated/croupier_api/v1/games_pb";
+import { RoundScoreSchema, TableViewSchema } from "./generated/croupier_api/v1/facts_pb";
+import { GameDescriptionSchema, PileDisplay, WordKind } from "./generated/croupier_api/v1/games_pb";
 import { ErrorInfoSchema } from "./generated/google/rpc/error_details_pb";
 import type { CroupierClient } from "./client";
+import { fakePage } from "./fake_page";
 import { Table } from "./table";
 import { TablePage } from "./table_page";
 import { Words } from "./words";
 
-/** A part of a page, in place of a browser's. */
-class FakeElement extends EventTarget {
-  textContent = "";
-  hidden = false;
-  dataset: Record<string, string> = {};
-  children: FakeElement[] = [];
-
-  append(...children: readonly (FakeElement | string)[]): void {
-    for (const child of children) {
-      if (child instanceof FakeElement) this.children.push(child);
-      else this.textContent += child;
-    }
-  }
-
-  replaceChildren(...children: FakeElement[]): void {
-    this.children = children;
-  }
-
-  prepend(child: FakeElement): void {
-    this.children.unshift(child);
-  }
-
-  contains(): boolean {
-    return false;
-  }
-
-  tap(): void {
-    this.dispatchEvent(new Event("click"));
-  }
-}
-
 const STALE = new ConnectError("moved on", Code.Aborted, undefined, [
   { desc: ErrorInfoSchema, value: { reason: "STALE_SEQUENCE" } },
 ]);
+const BROKEN_RULE = new ConnectError("for developers", Code.FailedPrecondition, undefined, [
+  { desc: ErrorInfoSchema, value: { reason: "ILLEGAL_ACTION", metadata: { rule: "THU-PLAY-3" } } },
+]);
+const GAME = {
+  words: [
+    { kind: WordKind.RULE, word: "THU-PLAY-3", text: "Follow suit if you can." },
+    { kind: WordKind.MARK, word: "order", text: "finishing order" },
+  ],
+  piles: [{ name: "waste", display: PileDisplay.COUNT }],
+};
 const LEGAL = { [Card.TWO_OF_CLUBS]: legalOf(Card.TWO_OF_CLUBS), [Card.SIX_OF_HEARTS]: legalOf(Card.SIX_OF_HEARTS) };
 
 function legalOf(card: Card) {
@@ -57,10 +37,7 @@ function legalOf(card: Card) {
 
 /** A page at a table, whose acts are recorded and get these answers, then none. */
 function pageOf(answers: readonly ConnectError[] = []) {
-  const elements = new Map<string, FakeElement>();
-  const find = (id: string) => elements.get(id) ?? elements.set(id, new FakeElement()).get(id);
-  const fakePage = { getElementById: find, createElement: () => new FakeElement(), body: new FakeElement() };
-  Object.assign(globalThis, { document: fakePage });
+  const find = fakePage();
   const time = { now: 1_000 };
   const acted: [action: Action, expected: bigint | undefined][] = [];
   const act = async (action: Action, expected: bigint | undefined): Promise<void> => {
@@ -69,20 +46,22 @@ function pageOf(answers: readonly ConnectError[] = []) {
   };
   const table = new Table({} as CroupierClient, "t");
   table.seat = 0;
-  const controls = { act, leave: () => assert.fail("nobody leaves"), return: () => assert.fail("nobody returns") };
+  const shownRules: string[] = [];
+  const [leave, back] = [() => assert.fail("nobody leaves"), () => assert.fail("nobody returns")];
+  const controls = { act, leave, return: back, showRule: (rule: string) => void shownRules.push(rule) };
   const page = new TablePage(table, controls, () => time.now);
-  const words = new Words(create(GameDescriptionSchema), ["Ada", "Bo"]);
+  const words = new Words(create(GameDescriptionSchema, GAME), "en", ["Ada", "Bo"]);
   /** Show the table at a sequence; with a new view unless the entry has no facts. */
   const show = (sequence: bigint, card: Card.TWO_OF_CLUBS | Card.SIX_OF_HEARTS, seatsToAct = [0], hasFacts = true) => {
     if (hasFacts) table.view = create(TableViewSchema, { seats: [{}, {}], seatsToAct });
     [table.sequence, table.legal] = [sequence, LEGAL[card]];
     page.show(words, undefined);
   };
-  const tap = () => find("actions")?.children[0]?.tap();
-  const button = () => find("actions")?.children[0];
-  const status = () => find("status")?.textContent;
-  const lines = (id: string) => find(id)?.children.map(({ textContent }) => textContent);
-  return { acted, button, lines, page, show, status, table, tap, time, words };
+  const tap = () => find("actions").children[0]?.tap();
+  const button = () => find("actions").children[0];
+  const status = () => find("status").textContent;
+  const lines = (id: string) => find(id).children.map(({ textContent }) => textContent);
+  return { acted, button, find, lines, page, show, shownRules, status, table, tap, time, words };
 }
 
 /** Return the cards that were played, with the sequences that the actions expected. */
@@ -94,7 +73,56 @@ test("cards that are known of a hidden hand are shown with its number of cards",
   const { lines, page, table, words } = pageOf();
   table.view = create(TableViewSchema, { seats: [{}, { cardCount: 3, knownCards: [Card.SIX_OF_HEARTS] }] });
   page.show(words, undefined);
-  assert.equal(lines("scores")?.[1], `Bo: 0, 3 cards, known: ${words.cards([Card.SIX_OF_HEARTS])}`);
+  assert.equal(lines("scores")[1], "Bo: 0, cards: 3, known: 6♥");
+});
+
+test("a refusal by a rule shows its text and a link to the rule, until the next action", async () => {
+  const { find, show, shownRules, status, tap, time } = pageOf([BROKEN_RULE]);
+  show(3n, Card.TWO_OF_CLUBS);
+  assert.ok(find("rule").hidden);
+  time.now += 300;
+  tap();
+  await new Promise(setImmediate);
+  assert.equal(status(), "Follow suit if you can.");
+  assert.deepEqual([find("rule").hidden, find("rule").textContent], [false, "rule THU-PLAY-3"]);
+  find("rule").onclick?.();
+  assert.deepEqual(shownRules, ["THU-PLAY-3"]);
+  tap();
+  assert.ok(find("rule").hidden);
+});
+
+test("rounds are listed in order, each once, with details that stay open", () => {
+  const { find, lines, page, show } = pageOf();
+  const score = (round: number, more: MessageInitShape<typeof RoundScoreSchema> = {}) =>
+    create(RoundScoreSchema, { round, points: [1, -1], ...more });
+  show(3n, Card.TWO_OF_CLUBS);
+  page.addRounds([score(2)]);
+  const details = [{ name: "order", value: { value: { case: "seats" as const, value: { seats: [1, 0] } } } }];
+  page.addRounds([score(1, { details }), score(2)]);
+  assert.deepEqual(lines("rounds"), ["round 1; Ada 1, Bo -1finishing order: Bo and Ada", "round 2; Ada 1, Bo -1"]);
+  const isOpen = () => Reflect.get(find("rounds").all("details")[0] ?? {}, "open");
+  assert.equal(isOpen(), false);
+  const [opened] = find("rounds").all("details");
+  Object.assign(opened ?? {}, { open: true });
+  opened?.ontoggle?.();
+  page.addRounds([score(3)]);
+  assert.equal(isOpen(), true);
+});
+
+test("the cards of a pile that is shown by their number can be opened", () => {
+  const { find, page, table, words } = pageOf();
+  const cards = [{ card: Card.SIX_OF_HEARTS, seat: 1 }];
+  table.view = create(TableViewSchema, { seats: [{}, {}], piles: [{ name: "waste", count: 1, cards }] });
+  page.show(words, undefined);
+  assert.deepEqual(find("piles").all("summary").map(({ textContent }) => textContent), ["waste, cards: 1"]);
+  assert.deepEqual(find("piles").all("ul").map(({ textContent }) => textContent), ["6♥ (Bo)"]);
+});
+
+test("a reaction is among the events", () => {
+  const { lines, page, show } = pageOf();
+  show(3n, Card.TWO_OF_CLUBS);
+  page.showReaction(1, "👍");
+  assert.deepEqual(lines("log"), ["Bo: 👍"]);
 });
 
 test("a button does not react for 300 ms after it changed", () => {

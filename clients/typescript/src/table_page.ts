@@ -4,18 +4,19 @@ import { equals } from "@bufbuild/protobuf";
 import { type Action, type LegalActions, LegalActionsSchema } from "./generated/croupier_api/v1/actions_pb";
 import type { Card } from "./generated/croupier_api/v1/cards_pb";
 import type { TableUpdate } from "./generated/croupier_api/v1/engine_pb";
-import type { Pile, SeatView, TableView } from "./generated/croupier_api/v1/facts_pb";
+import type { RoundScore, TableView } from "./generated/croupier_api/v1/facts_pb";
+import { WordKind } from "./generated/croupier_api/v1/games_pb";
 import { choiceForm } from "./choice_form";
-import { element, make, showLines, showStatus } from "./dom";
+import { element, make, showExpandable, showLines, showStatus } from "./dom";
 import { type Act, DrawnActions } from "./drawn_actions";
-import { isOvertaken } from "./errors";
-import { actionText, callText, placeText, updateTexts } from "./sentences";
+import { isOvertaken, ruleOf } from "./errors";
+import { shownPiles } from "./piles";
+import { shownRound } from "./rounds";
+import { actionText, knownTexts, seatParts, updateTexts } from "./sentences";
 import type { Table } from "./table";
 import { type Words, texts } from "./words";
 
 const MAX_LINES = 40;
-const LOST = "the connection is lost: trying to come back to the table";
-const OVERTAKEN = "too late: the table has moved on, and nothing was played";
 const NOTICE_MILLISECONDS = 5_000;
 
 /** What a person at the table can do. */
@@ -26,6 +27,8 @@ export interface Controls {
   leave(): void;
   /** Return to the seat. */
   return(): void;
+  /** Show the rules page at a rule. */
+  showRule(rule: string): void;
 }
 
 /** Shows a table, and carries out what the person chooses. */
@@ -33,6 +36,10 @@ export class TablePage {
   private shownLegal: LegalActions | undefined;
   private shownView: TableView | undefined;
   private drawn: DrawnActions;
+  private words: Words | undefined;
+  private readonly rounds = new Map<number, RoundScore>();
+  private readonly openedPiles = new Set<string>();
+  private readonly openedRounds = new Set<string>();
   private notice = "";
   private noticeEnds = 0;
 
@@ -47,22 +54,27 @@ export class TablePage {
     element("return").onclick = () => controls.return();
     element("actions").replaceChildren();
     element("log").replaceChildren();
+    element("rounds").replaceChildren();
+    element("rule").hidden = true;
     element("at-table").hidden = false;
   }
 
   /** Show the table as it is now, with the update that led to it, if it was one. */
   show(words: Words, update: TableUpdate | undefined): void {
-    const { view, seat } = this.table;
-    element("round").textContent = texts(`${words.word("round")} ${view.round}`, words.word(view.phase));
-    const lines = view.seats.map((shown, number) => this.seatText(shown, number, words));
+    const { view, seat, teams } = this.table;
+    this.words = words;
+    element("at-table").lang = words.language;
+    element("round").textContent = texts(words.round(view.round), words.word(WordKind.PHASE, view.phase));
+    const lines = view.seats.map((_, number) => this.seatText(number, words));
     showLines("scores", lines).forEach((line, number) => (line.ariaCurrent = `${view.seatsToAct.includes(number)}`));
     const hand = seat === undefined ? [] : view.seats[seat]?.cards ?? [];
     showLines("hand", inOrder(hand, view.cardOrder).map((card) => words.card(card)));
-    showLines("piles", view.piles.map((pile) => pileText(pile, words)));
-    showLines("known", this.knownTexts(words));
+    showExpandable("piles", shownPiles(view.piles, words), this.openedPiles);
+    showLines("known", knownTexts(view, teams, words));
     this.showActions(words);
     this.showAwayButtons();
     log(update === undefined ? [] : updateTexts(update, words));
+    this.addRounds(update?.facts.flatMap(({ fact }) => (fact.case === "roundEnded" ? (fact.value.score ?? []) : [])) ?? []);
     this.showTurn(words);
   }
 
@@ -70,49 +82,63 @@ export class TablePage {
   showTurn(words: Words): void {
     const { interruption, secondsLeft } = this.table;
     // Not a part of the status, which is read aloud whenever it changes.
-    element("time").textContent = secondsLeft === undefined ? "" : `${Math.floor(secondsLeft)} s left`;
+    element("time").textContent = secondsLeft === undefined ? "" : words.say("timeLeft", { seconds: Math.floor(secondsLeft) });
     const notice = this.now() < this.noticeEnds && this.notice;
-    const text = texts(notice, interruption === undefined ? this.turnText(words) : LOST);
+    const text = texts(notice, interruption === undefined ? this.turnText(words) : words.say("connectionLost"));
     if (text !== element("status").textContent) showStatus("playing", text);
   }
 
-  /** Show a refusal for a few seconds: the events that made an action late come at the same time. */
+  /** Add the scores of rounds to the list of rounds, and show it. */
+  addRounds(scores: readonly RoundScore[]): void {
+    if (scores.length === 0 || this.words === undefined) return;
+    for (const score of scores) this.rounds.set(score.round, score);
+    const inOrder = [...this.rounds.values()].sort((one, other) => one.round - other.round);
+    const { words } = this;
+    showExpandable("rounds", inOrder.map((score) => shownRound(score, words)), this.openedRounds);
+  }
+
+  /** Show a reaction of a player among the events. */
+  showReaction(seat: number, emoji: string): void {
+    if (this.words !== undefined) log([`${this.words.seat(seat)}: ${emoji}`]);
+  }
+
+  /**
+   * Show a refusal for a few seconds: the events that made an action late come at the same time. One by a rule has a link
+   * to the rule, which stays until the next action.
+   */
   showRefusal(error: unknown): void {
-    this.notice = isOvertaken(error) ? OVERTAKEN : String(error);
+    const [rule, link] = [ruleOf(error), element("rule")];
+    link.hidden = rule === undefined;
+    if (rule !== undefined) {
+      link.textContent = this.words?.say("rule", { rule }) ?? rule;
+      link.onclick = () => this.controls.showRule(rule);
+    }
+    this.notice = this.refusalText(error, rule);
     this.noticeEnds = this.now() + NOTICE_MILLISECONDS;
     showStatus("playing", this.notice);
   }
 
-  private seatText(shown: SeatView, seat: number, words: Words): string {
-    const { view, awaySeats, leftSeats, offlineSeats } = this.table;
-    const isOpen = seat !== this.table.seat && shown.cards.length > 0;
-    return texts(
-      `${words.seat(seat)}: ${shown.score}`,
-      shown.cardCount > 0 && words.cards(isOpen ? shown.cards : [], shown.cardCount),
-      shown.knownCards.length > 0 && `known: ${words.cards(shown.knownCards)}`,
-      shown.tricksTaken > 0 && `tricks ${shown.tricksTaken}`,
-      view.dealer === seat && "dealer",
-      shown.isOut && "out",
-      placeText(shown.place),
-      awaySeats.includes(seat) && (leftSeats.includes(seat) ? "left" : "away"),
-      offlineSeats.includes(seat) && "offline",
-    );
+  private refusalText(error: unknown, rule: string | undefined): string {
+    const ruleText = rule === undefined ? undefined : this.words?.rule(rule);
+    if (ruleText !== undefined) return ruleText;
+    return (isOvertaken(error) && this.words?.say("overtaken")) || String(error);
   }
 
-  /** Return the lines on teams, contract, calls and marks. */
-  private knownTexts(words: Words): string[] {
-    const { view, teams } = this.table;
-    const against = teams.map(({ seats }) => words.seats(seats)).join(" against ");
-    const calls = view.calls.map((call) => callText(call, words));
-    const marks = view.marks.map((mark) => words.mark(mark));
-    return [against, view.contract === undefined ? "" : words.contract(view.contract), ...calls, ...marks];
+  private seatText(seat: number, words: Words): string {
+    const { view, awaySeats, leftSeats, offlineSeats } = this.table;
+    return texts(
+      ...seatParts(view, seat, seat === this.table.seat, words),
+      awaySeats.includes(seat) && words.say(leftSeats.includes(seat) ? "hasLeft" : "isAway"),
+      offlineSeats.includes(seat) && words.say("isOffline"),
+    );
   }
 
   private turnText(words: Words): string {
     const { legal, view, isAway } = this.table;
-    const away = isAway && "the engine plays for you";
-    if (legal !== undefined) return texts(away, "your turn");
-    return texts(away, "waiting", words.seats(view.seatsToAct) && `${words.seats(view.seatsToAct)} to act`);
+    const away = isAway && words.say("enginePlays");
+    if (legal !== undefined) return texts(away, words.say("yourTurn"));
+    const toAct = view.seatsToAct.length > 0 && words.say("toAct", { seats: words.seats(view.seatsToAct) });
+    return texts(away, words.say("waiting"), toAct);
   }
 
   /** Show the buttons to leave and to return where they change something. */
@@ -139,7 +165,10 @@ export class TablePage {
     }
     const drawn = new DrawnActions(this.controls.act, expectedSequence, this.now);
     [this.drawn, this.shownLegal, this.shownView] = [drawn, legal, view];
-    const take = (action: Action) => void drawn.take(action).catch((error) => this.showRefusal(error));
+    const take = (action: Action) => {
+      element("rule").hidden = true;
+      void drawn.take(action).catch((error) => this.showRefusal(error));
+    };
     const buttons = (legal?.actions ?? []).map((action) => this.button(action, words, take));
     const forms = (legal?.choices ?? []).map((choice) => choiceForm(choice, words, take));
     const actions = element("actions");
@@ -159,16 +188,6 @@ export class TablePage {
 function inOrder(cards: readonly Card[], order: readonly Card[]): Card[] {
   const positionOf = (card: Card) => (order.includes(card) ? order.indexOf(card) : order.length);
   return [...cards].sort((one, other) => positionOf(one) - positionOf(other) || one - other);
-}
-
-function pileText({ name, owner, count, cards, faceDown }: Pile, words: Words): string {
-  const known = cards.map(({ card, seat }) => words.card(card) + (seat === undefined ? "" : ` (${words.seat(seat)})`));
-  const isWhole = known.length === count;
-  return texts(
-    `${words.owned(name, owner)}: ${isWhole ? known.join(", ") : words.cards([], count)}`,
-    !isWhole && known.length > 0 && `among them ${known.join(", ")}`,
-    faceDown && "face down",
-  );
 }
 
 function log(texts: readonly string[]): void {

@@ -1,10 +1,13 @@
 // The part of the page that lists the player's own tables, and shows one before they join it.
-import type { GameDescription } from "./generated/croupier_api/v1/games_pb";
+import { create } from "@bufbuild/protobuf";
+
+import { type GameDescription, GameDescriptionSchema } from "./generated/croupier_api/v1/games_pb";
 import { type Table, TableState } from "./generated/croupier_api/v1/tables_pb";
 import type { CroupierClient } from "./client";
 import { element, make, onSubmit } from "./dom";
+import type { Language } from "./languages";
 import type { MyTable, MyTables } from "./my_tables";
-import { texts } from "./words";
+import { Words, texts } from "./words";
 
 const STATES: Readonly<Partial<Record<TableState, string>>> = {
   [TableState.FORMING]: "not begun",
@@ -23,14 +26,19 @@ export function showTables(tables: MyTables, games: readonly GameDescription[], 
 }
 
 /** Offer a look at a table by its invite code, and a seat there. */
-export function offerJoining(client: CroupierClient, games: readonly GameDescription[], open: (tableId: string) => void): void {
+export function offerJoining(
+  client: CroupierClient,
+  games: readonly GameDescription[],
+  language: Language,
+  open: (tableId: string) => void,
+): void {
   const found = element("found");
   onSubmit(element("look") as HTMLFormElement, async () => {
     found.hidden = true;
     const inviteCode = (element("code") as HTMLInputElement).value;
     const { table } = await client.lobby.getTable({ target: { case: "inviteCode", value: inviteCode } });
     if (table === undefined) return;
-    element("found-table").textContent = tableText(table, games);
+    element("found-table").textContent = tableText(table, games, language);
     found.hidden = false;
     onSubmit(element("join") as HTMLFormElement, async () => {
       await client.lobby.joinTable({ target: { case: "inviteCode", value: inviteCode } });
@@ -41,10 +49,15 @@ export function offerJoining(client: CroupierClient, games: readonly GameDescrip
 }
 
 /** Return the game, times, changed options and seats of a table that forms. */
-export function tableText({ game, seats, timeControl, options }: Table, games: readonly GameDescription[]): string {
+export function tableText(
+  { game, seats, timeControl, options }: Table,
+  games: readonly GameDescription[],
+  language: Language,
+): string {
   const names = seats.map(({ name, reservedPlayerId }) => name || (reservedPlayerId === "" ? "free" : "reserved"));
   const [action, reserve] = [timeControl?.actionTime?.seconds, timeControl?.reserveTime?.seconds];
-  const chosen = Object.entries(options ?? {}).map(([name, value]) => `${name} ${value}`);
+  const words = new Words(games.find((known) => known.game === game) ?? create(GameDescriptionSchema), language);
+  const chosen = Object.entries(options ?? {}).map(([name, value]) => words.option(name, value));
   return texts(nameOf(game, games), names.join(", "), `${action} s for an action, ${reserve} s in reserve`, ...chosen);
 }
 

@@ -98,6 +98,15 @@ test("cards that come listed to a hidden hand are known until one leaves unseen"
   assert.deepEqual(shown(revealed, moved({ source: hand, cards: [], count: 1 })), [2, [], []]);
 });
 
+test("a mark with a value replaces the one before, and one without is removed", () => {
+  const mark = (seat: number, number?: number) => {
+    const value = number === undefined ? {} : { value: { value: { case: "number" as const, value: number } } };
+    return { case: "markChanged" as const, value: { mark: { name: "stall", seat, ...value } } };
+  };
+  const { marks } = after([mark(1, 3), mark(0, 0), mark(1, 4), mark(2, 5), mark(2)]);
+  assert.deepEqual(marks.map(({ seat, value }) => [seat, value?.value.value]), [[0, 0], [1, 4]]);
+});
+
 test("a fact that does not fit the view is refused", () => {
   assert.throws(() => after([{ case: "trickTaken", value: { seat: 2 } }]));
   assert.throws(() => after([{ case: "roundEnded", value: { score: { totals: [1] } } }]));

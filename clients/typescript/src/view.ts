@@ -147,7 +147,7 @@ function addCall(view: TableView, call: Call): void {
 
 function changeMark(view: TableView, mark: Mark): void {
   const others = view.marks.filter(({ name, seat }) => name !== mark.name || seat !== mark.seat);
-  view.marks = inOrder(mark.value === "" ? others : [...others, mark], ({ name, seat }) => [name, seat]);
+  view.marks = inOrder(mark.value === undefined ? others : [...others, mark], ({ name, seat }) => [name, seat]);
 }
 
 function score(view: TableView, totals: readonly number[]): void {

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 from google.protobuf.message import Message
 
-from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2, tables_pb2
+from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.mix import DEFAULT_MIX
 from loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
@@ -159,7 +159,7 @@ def _requests(table_id: str) -> Sequence[Message]:
         engine_pb2.GetViewRequest(table_id=table_id, link=LINK),
         engine_pb2.GetReplayRequest(table_id=table_id),
         engine_pb2.CreateLinkRequest(table_id=table_id, purpose=engine_pb2.LINK_PURPOSE_WATCH),
-        engine_pb2.SendReactionRequest(table_id=table_id, reaction="clap"),
+        engine_pb2.SendReactionRequest(table_id=table_id, reaction=games_pb2.REACTION_CLAP),
         scoring_pb2.GetScoreSheetRequest(table_id=table_id),
     )
 

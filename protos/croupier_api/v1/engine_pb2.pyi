@@ -6,6 +6,7 @@ The engine, which plays tables and streams them to viewers."""
 from collections import abc as _abc
 from croupier_api.v1 import actions_pb2 as _actions_pb2
 from croupier_api.v1 import facts_pb2 as _facts_pb2
+from croupier_api.v1 import games_pb2 as _games_pb2
 from croupier_api.v1 import tables_pb2 as _tables_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -364,7 +365,7 @@ class TableEvent(_message.Message):
         """The state of the turn. The first event of a stream with after_sequence if nothing was missed."""
 
     @_builtins.property
-    def reaction(self) -> Global___Reaction:
+    def reaction(self) -> Global___SeatReaction:
         """A player reacted."""
 
     @_builtins.property
@@ -387,7 +388,7 @@ class TableEvent(_message.Message):
         snapshot: Global___Snapshot | None = ...,
         update: Global___TableUpdate | None = ...,
         turn_state: Global___TurnState | None = ...,
-        reaction: Global___Reaction | None = ...,
+        reaction: Global___SeatReaction | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
         resume_notice: Global___ResumeNotice | None = ...,
         presence: Global___Presence | None = ...,
@@ -751,8 +752,8 @@ class Proposal(_message.Message):
 Global___Proposal: _TypeAlias = Proposal  # noqa: Y015
 
 @_typing.final
-class Reaction(_message.Message):
-    """A reaction of a player."""
+class SeatReaction(_message.Message):
+    """A player reacted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -760,13 +761,13 @@ class Reaction(_message.Message):
     REACTION_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     """The player's seat."""
-    reaction: _builtins.str
-    """The reaction; see SendReactionRequest."""
+    reaction: _games_pb2.Reaction.ValueType
+    """The reaction."""
     def __init__(
         self,
         *,
         seat: _builtins.int = ...,
-        reaction: _builtins.str = ...,
+        reaction: _games_pb2.Reaction.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -774,7 +775,7 @@ class Reaction(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Reaction: _TypeAlias = Reaction  # noqa: Y015
+Global___SeatReaction: _TypeAlias = SeatReaction  # noqa: Y015
 
 @_typing.final
 class Heartbeat(_message.Message):
@@ -829,10 +830,8 @@ class SendReactionRequest(_message.Message):
     LINK_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table."""
-    reaction: _builtins.str
-    """The reaction: thumbs_up, thumbs_down, laugh, cry, wow, angry, clap, heart, think or sleep. An open set: later
-    versions may add some, and a client shows one that it does not know as a word.
-    """
+    reaction: _games_pb2.Reaction.ValueType
+    """The reaction."""
     link: _builtins.str
     """The link by which a player without a seat watches, so that the refusal is NOT_SEATED and not UNKNOWN_TABLE; empty
     without a link.
@@ -841,7 +840,7 @@ class SendReactionRequest(_message.Message):
         self,
         *,
         table_id: _builtins.str = ...,
-        reaction: _builtins.str = ...,
+        reaction: _games_pb2.Reaction.ValueType = ...,
         link: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
@@ -1088,6 +1087,68 @@ class GetReplayResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetReplayResponse: _TypeAlias = GetReplayResponse  # noqa: Y015
+
+@_typing.final
+class GetRulesRequest(_message.Message):
+    """A request for the rules page of a game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_FIELD_NUMBER: _builtins.int
+    RULES_VERSION_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    game: _builtins.str
+    """The id of the game."""
+    rules_version: _builtins.int
+    """The version, for example that of a table; 0 for the one that new tables have."""
+    language: _builtins.str
+    """The language, as ListGamesRequest takes it."""
+    def __init__(
+        self,
+        *,
+        game: _builtins.str = ...,
+        rules_version: _builtins.int = ...,
+        language: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "language", b"language", "rules_version", b"rules_version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRulesRequest: _TypeAlias = GetRulesRequest  # noqa: Y015
+
+@_typing.final
+class GetRulesResponse(_message.Message):
+    """The rules page of a game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MARKDOWN_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    RULES_VERSION_FIELD_NUMBER: _builtins.int
+    markdown: _builtins.str
+    """The page as Markdown. Each rule begins with an HTML anchor whose id is the id of the rule, for example
+    <a id="THU-PLAY-3"></a>: a refusal names the rule.
+    """
+    language: _builtins.str
+    """The language of the page."""
+    rules_version: _builtins.int
+    """The version."""
+    def __init__(
+        self,
+        *,
+        markdown: _builtins.str = ...,
+        language: _builtins.str = ...,
+        rules_version: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["language", b"language", "markdown", b"markdown", "rules_version", b"rules_version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRulesResponse: _TypeAlias = GetRulesResponse  # noqa: Y015
 
 @_typing.final
 class CreateLinkRequest(_message.Message):

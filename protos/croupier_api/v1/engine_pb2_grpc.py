@@ -89,6 +89,11 @@ class EngineServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayResponse.FromString,
                 _registered_method=True)
+        self.GetRules = channel.unary_unary(
+                '/croupier_api.v1.EngineService/GetRules',
+                request_serializer=croupier__api_dot_v1_dot_engine__pb2.GetRulesRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetRulesResponse.FromString,
+                _registered_method=True)
 
 
 class EngineServiceServicer:
@@ -177,6 +182,13 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetRules(self, request, context):
+        """Returns the rules page of a game in a language, with an anchor for each rule.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EngineServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -229,6 +241,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.GetReplay,
                     request_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayResponse.SerializeToString,
+            ),
+            'GetRules': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRules,
+                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetRulesRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.GetRulesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -506,6 +523,33 @@ class EngineService:
             '/croupier_api.v1.EngineService/GetReplay',
             croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.SerializeToString,
             croupier__api_dot_v1_dot_engine__pb2.GetReplayResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRules(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.EngineService/GetRules',
+            croupier__api_dot_v1_dot_engine__pb2.GetRulesRequest.SerializeToString,
+            croupier__api_dot_v1_dot_engine__pb2.GetRulesResponse.FromString,
             options,
             channel_credentials,
             insecure,

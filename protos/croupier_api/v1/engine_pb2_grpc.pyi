@@ -71,6 +71,8 @@ class EngineServiceStub:
     """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
     last part.
     """
+    GetRules: _grpc.UnaryUnaryMultiCallable[_engine_pb2.GetRulesRequest, _engine_pb2.GetRulesResponse]
+    """Returns the rules page of a game in a language, with an anchor for each rule."""
 
 @_typing.type_check_only
 class EngineServiceAsyncStub(EngineServiceStub):
@@ -115,6 +117,8 @@ class EngineServiceAsyncStub(EngineServiceStub):
     """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
     last part.
     """
+    GetRules: _aio.UnaryUnaryMultiCallable[_engine_pb2.GetRulesRequest, _engine_pb2.GetRulesResponse]  # type: ignore[assignment]
+    """Returns the rules page of a game in a language, with an anchor for each rule."""
 
 class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
@@ -216,5 +220,13 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
         last part.
         """
+
+    @_abc_1.abstractmethod
+    def GetRules(
+        self,
+        request: _engine_pb2.GetRulesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_pb2.GetRulesResponse, _abc.Awaitable[_engine_pb2.GetRulesResponse]]:
+        """Returns the rules page of a game in a language, with an anchor for each rule."""
 
 def add_EngineServiceServicer_to_server(servicer: EngineServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

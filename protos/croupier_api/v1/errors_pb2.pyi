@@ -98,9 +98,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_UNKNOWN_PROPOSAL: _ErrorReason.ValueType  # 207
     """INVALID_ARGUMENT: the game has no such proposal. Choose one of GameDescription.proposals. A retry does not help."""
     ERROR_REASON_UNKNOWN_REACTION: _ErrorReason.ValueType  # 208
-    """INVALID_ARGUMENT: no reaction has this name. Choose a reaction that SendReactionRequest lists. A retry does not
-    help.
-    """
+    """INVALID_ARGUMENT: no reaction has this number. Choose one of ListGamesResponse.reactions. A retry does not help."""
     ERROR_REASON_SEQUENCE_AHEAD: _ErrorReason.ValueType  # 209
     """INVALID_ARGUMENT: after_sequence is greater than the sequence of the table's last entry. Open the stream without
     after_sequence. A retry does not help.
@@ -375,9 +373,7 @@ ERROR_REASON_UNKNOWN_BOT: ErrorReason.ValueType  # 206
 ERROR_REASON_UNKNOWN_PROPOSAL: ErrorReason.ValueType  # 207
 """INVALID_ARGUMENT: the game has no such proposal. Choose one of GameDescription.proposals. A retry does not help."""
 ERROR_REASON_UNKNOWN_REACTION: ErrorReason.ValueType  # 208
-"""INVALID_ARGUMENT: no reaction has this name. Choose a reaction that SendReactionRequest lists. A retry does not
-help.
-"""
+"""INVALID_ARGUMENT: no reaction has this number. Choose one of ListGamesResponse.reactions. A retry does not help."""
 ERROR_REASON_SEQUENCE_AHEAD: ErrorReason.ValueType  # 209
 """INVALID_ARGUMENT: after_sequence is greater than the sequence of the table's last entry. Open the stream without
 after_sequence. A retry does not help.

@@ -26,7 +26,7 @@ from croupier_api.v1 import actions_pb2 as croupier__api_dot_v1_dot_actions__pb2
 from croupier_api.v1 import cards_pb2 as croupier__api_dot_v1_dot_cards__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63roupier_api/v1/facts.proto\x12\x0f\x63roupier_api.v1\x1a\x1d\x63roupier_api/v1/actions.proto\x1a\x1b\x63roupier_api/v1/cards.proto\"N\n\x05Place\x12\x0e\n\x04hand\x18\x01 \x01(\rH\x00\x12\x0e\n\x04pile\x18\x02 \x01(\tH\x00\x12\x12\n\x05owner\x18\x03 \x01(\rH\x01\x88\x01\x01\x42\x07\n\x05placeB\x08\n\x06_owner\"\x90\x05\n\x04\x46\x61\x63t\x12\x36\n\rround_started\x18\x01 \x01(\x0b\x32\x1d.croupier_api.v1.RoundStartedH\x00\x12\x32\n\x0b\x63\x61rds_moved\x18\x02 \x01(\x0b\x32\x1b.croupier_api.v1.CardsMovedH\x00\x12)\n\x06\x63\x61lled\x18\x03 \x01(\x0b\x32\x17.croupier_api.v1.CalledH\x00\x12<\n\x10\x63ontract_changed\x18\x04 \x01(\x0b\x32 .croupier_api.v1.ContractChangedH\x00\x12\x32\n\x0btrick_taken\x18\x05 \x01(\x0b\x32\x1b.croupier_api.v1.TrickTakenH\x00\x12,\n\x08seat_out\x18\x06 \x01(\x0b\x32\x18.croupier_api.v1.SeatOutH\x00\x12\x36\n\rhand_revealed\x18\x07 \x01(\x0b\x32\x1d.croupier_api.v1.HandRevealedH\x00\x12\x34\n\x0cmark_changed\x18\x08 \x01(\x0b\x32\x1c.croupier_api.v1.MarkChangedH\x00\x12\x34\n\x0cturn_changed\x18\t \x01(\x0b\x32\x1c.croupier_api.v1.TurnChangedH\x00\x12\x32\n\x0bround_ended\x18\n \x01(\x0b\x32\x1b.croupier_api.v1.RoundEndedH\x00\x12\x30\n\ngame_ended\x18\x0b \x01(\x0b\x32\x1a.croupier_api.v1.GameEndedH\x00\x12?\n\x12\x63\x61rd_order_changed\x18\x0c \x01(\x0b\x32!.croupier_api.v1.CardOrderChangedH\x00\x42\x06\n\x04\x66\x61\x63t\"=\n\x0cRoundStarted\x12\r\n\x05round\x18\x01 \x01(\r\x12\x13\n\x06\x64\x65\x61ler\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\t\n\x07_dealer\"\xd1\x01\n\nCardsMoved\x12&\n\x06source\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Place\x12&\n\x06target\x18\x02 \x01(\x0b\x32\x16.croupier_api.v1.Place\x12$\n\x05\x63\x61rds\x18\x03 \x03(\x0e\x32\x15.croupier_api.v1.Card\x12\r\n\x05\x63ount\x18\x04 \x01(\r\x12+\n\x06reason\x18\x05 \x01(\x0e\x32\x1b.croupier_api.v1.MoveReason\x12\x11\n\tface_down\x18\x06 \x01(\x08\"=\n\x04\x43\x61ll\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\'\n\x06\x61\x63tion\x18\x02 \x01(\x0b\x32\x17.croupier_api.v1.Action\"-\n\x06\x43\x61lled\x12#\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x15.croupier_api.v1.Call\"\xc1\x01\n\x08\x43ontract\x12\x15\n\x08\x64\x65\x63larer\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x14\n\x07partner\x18\x02 \x01(\rH\x01\x88\x01\x01\x12\x11\n\x04name\x18\x03 \x01(\tH\x02\x88\x01\x01\x12\x13\n\x06\x61mount\x18\x04 \x01(\x05H\x03\x88\x01\x01\x12)\n\x05trump\x18\x05 \x01(\x0e\x32\x15.croupier_api.v1.SuitH\x04\x88\x01\x01\x42\x0b\n\t_declarerB\n\n\x08_partnerB\x07\n\x05_nameB\t\n\x07_amountB\x08\n\x06_trump\"=\n\x0f\x43ontractChanged\x12*\n\x07\x63hanges\x18\x01 \x01(\x0b\x32\x19.croupier_api.v1.Contract\"\x1a\n\nTrickTaken\x12\x0c\n\x04seat\x18\x01 \x01(\r\"5\n\x07SeatOut\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x12\n\x05place\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\x08\n\x06_place\"B\n\x0cHandRevealed\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12$\n\x05\x63\x61rds\x18\x02 \x03(\x0e\x32\x15.croupier_api.v1.Card\"8\n\x10\x43\x61rdOrderChanged\x12$\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.Card\"2\n\x0bMarkChanged\x12#\n\x04mark\x18\x01 \x01(\x0b\x32\x15.croupier_api.v1.Mark\"?\n\x04Mark\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05value\x18\x03 \x01(\tB\x07\n\x05_seat\"2\n\x0bTurnChanged\x12\r\n\x05phase\x18\x01 \x01(\t\x12\x14\n\x0cseats_to_act\x18\x02 \x03(\r\"8\n\nRoundEnded\x12*\n\x05score\x18\x01 \x01(\x0b\x32\x1b.croupier_api.v1.RoundScore\"\xf3\x01\n\nRoundScore\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x03(\x05\x12\x0e\n\x06totals\x18\x03 \x03(\x05\x12\r\n\x05notes\x18\x04 \x03(\t\x12\x10\n\x08headline\x18\x05 \x01(\t\x12\x39\n\x07\x64\x65tails\x18\x06 \x03(\x0b\x32(.croupier_api.v1.RoundScore.DetailsEntry\x12*\n\x06\x63ounts\x18\x07 \x03(\x0b\x32\x1a.croupier_api.v1.SeatCount\x1a.\n\x0c\x44\x65tailsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"7\n\tSeatCount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12\x0e\n\x06\x61mount\x18\x03 \x01(\r\"Y\n\tGameEnded\x12+\n\x07ranking\x18\x01 \x03(\x0b\x32\x1a.croupier_api.v1.RankGroup\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07is_void\x18\x03 \x01(\x08\"\x1a\n\tRankGroup\x12\r\n\x05seats\x18\x01 \x03(\r\"\x80\x03\n\tTableView\x12\r\n\x05round\x18\x01 \x01(\r\x12\r\n\x05phase\x18\x02 \x01(\t\x12\x13\n\x06\x64\x65\x61ler\x18\x03 \x01(\rH\x00\x88\x01\x01\x12(\n\x05seats\x18\x04 \x03(\x0b\x32\x19.croupier_api.v1.SeatView\x12$\n\x05piles\x18\x05 \x03(\x0b\x32\x15.croupier_api.v1.Pile\x12$\n\x05\x63\x61lls\x18\x06 \x03(\x0b\x32\x15.croupier_api.v1.Call\x12+\n\x08\x63ontract\x18\x07 \x01(\x0b\x32\x19.croupier_api.v1.Contract\x12$\n\x05marks\x18\x08 \x03(\x0b\x32\x15.croupier_api.v1.Mark\x12\x14\n\x0cseats_to_act\x18\t \x03(\r\x12+\n\x07ranking\x18\n \x03(\x0b\x32\x1a.croupier_api.v1.RankGroup\x12)\n\ncard_order\x18\x0b \x03(\x0e\x32\x15.croupier_api.v1.CardB\t\n\x07_dealer\"\xc3\x01\n\x08SeatView\x12\x12\n\ncard_count\x18\x01 \x01(\r\x12$\n\x05\x63\x61rds\x18\x02 \x03(\x0e\x32\x15.croupier_api.v1.Card\x12\r\n\x05score\x18\x03 \x01(\x05\x12\x14\n\x0ctricks_taken\x18\x04 \x01(\r\x12\x0e\n\x06is_out\x18\x05 \x01(\x08\x12\x12\n\x05place\x18\x06 \x01(\rH\x00\x88\x01\x01\x12*\n\x0bknown_cards\x18\x07 \x03(\x0e\x32\x15.croupier_api.v1.CardB\x08\n\x06_place\"~\n\x04Pile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\x05owner\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05\x63ount\x18\x03 \x01(\r\x12(\n\x05\x63\x61rds\x18\x04 \x03(\x0b\x32\x19.croupier_api.v1.PileCard\x12\x11\n\tface_down\x18\x05 \x01(\x08\x42\x08\n\x06_owner\"K\n\x08PileCard\x12#\n\x04\x63\x61rd\x18\x01 \x01(\x0e\x32\x15.croupier_api.v1.Card\x12\x11\n\x04seat\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\x07\n\x05_seat*\xbd\x02\n\nMoveReason\x12\x1b\n\x17MOVE_REASON_UNSPECIFIED\x10\x00\x12\x14\n\x10MOVE_REASON_DEAL\x10\x01\x12\x16\n\x12MOVE_REASON_REMOVE\x10\x02\x12\x14\n\x10MOVE_REASON_PLAY\x10\x03\x12\x17\n\x13MOVE_REASON_PICK_UP\x10\x04\x12\x17\n\x13MOVE_REASON_DISCARD\x10\x05\x12\x14\n\x10MOVE_REASON_DRAW\x10\x06\x12\x17\n\x13MOVE_REASON_PENALTY\x10\x07\x12\x14\n\x10MOVE_REASON_SWAP\x10\x08\x12\x14\n\x10MOVE_REASON_KEEP\x10\t\x12\x17\n\x13MOVE_REASON_RECYCLE\x10\n\x12\x13\n\x0fMOVE_REASON_WIN\x10\x0b\x12\x13\n\x0fMOVE_REASON_LAY\x10\x0c\x42~\n\x0f\x63roupier.api.v1B\nFactsProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63roupier_api/v1/facts.proto\x12\x0f\x63roupier_api.v1\x1a\x1d\x63roupier_api/v1/actions.proto\x1a\x1b\x63roupier_api/v1/cards.proto\"N\n\x05Place\x12\x0e\n\x04hand\x18\x01 \x01(\rH\x00\x12\x0e\n\x04pile\x18\x02 \x01(\tH\x00\x12\x12\n\x05owner\x18\x03 \x01(\rH\x01\x88\x01\x01\x42\x07\n\x05placeB\x08\n\x06_owner\"\x90\x05\n\x04\x46\x61\x63t\x12\x36\n\rround_started\x18\x01 \x01(\x0b\x32\x1d.croupier_api.v1.RoundStartedH\x00\x12\x32\n\x0b\x63\x61rds_moved\x18\x02 \x01(\x0b\x32\x1b.croupier_api.v1.CardsMovedH\x00\x12)\n\x06\x63\x61lled\x18\x03 \x01(\x0b\x32\x17.croupier_api.v1.CalledH\x00\x12<\n\x10\x63ontract_changed\x18\x04 \x01(\x0b\x32 .croupier_api.v1.ContractChangedH\x00\x12\x32\n\x0btrick_taken\x18\x05 \x01(\x0b\x32\x1b.croupier_api.v1.TrickTakenH\x00\x12,\n\x08seat_out\x18\x06 \x01(\x0b\x32\x18.croupier_api.v1.SeatOutH\x00\x12\x36\n\rhand_revealed\x18\x07 \x01(\x0b\x32\x1d.croupier_api.v1.HandRevealedH\x00\x12\x34\n\x0cmark_changed\x18\x08 \x01(\x0b\x32\x1c.croupier_api.v1.MarkChangedH\x00\x12\x34\n\x0cturn_changed\x18\t \x01(\x0b\x32\x1c.croupier_api.v1.TurnChangedH\x00\x12\x32\n\x0bround_ended\x18\n \x01(\x0b\x32\x1b.croupier_api.v1.RoundEndedH\x00\x12\x30\n\ngame_ended\x18\x0b \x01(\x0b\x32\x1a.croupier_api.v1.GameEndedH\x00\x12?\n\x12\x63\x61rd_order_changed\x18\x0c \x01(\x0b\x32!.croupier_api.v1.CardOrderChangedH\x00\x42\x06\n\x04\x66\x61\x63t\"=\n\x0cRoundStarted\x12\r\n\x05round\x18\x01 \x01(\r\x12\x13\n\x06\x64\x65\x61ler\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\t\n\x07_dealer\"\xdf\x01\n\nCardsMoved\x12&\n\x06source\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Place\x12&\n\x06target\x18\x02 \x01(\x0b\x32\x16.croupier_api.v1.Place\x12$\n\x05\x63\x61rds\x18\x03 \x03(\x0e\x32\x15.croupier_api.v1.Card\x12\r\n\x05\x63ount\x18\x04 \x01(\r\x12+\n\x06reason\x18\x05 \x01(\x0e\x32\x1b.croupier_api.v1.MoveReason\x12\x11\n\tface_down\x18\x06 \x01(\x08\x12\x0c\n\x04word\x18\x07 \x01(\t\"=\n\x04\x43\x61ll\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\'\n\x06\x61\x63tion\x18\x02 \x01(\x0b\x32\x17.croupier_api.v1.Action\"-\n\x06\x43\x61lled\x12#\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x15.croupier_api.v1.Call\"\xc1\x01\n\x08\x43ontract\x12\x15\n\x08\x64\x65\x63larer\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x14\n\x07partner\x18\x02 \x01(\rH\x01\x88\x01\x01\x12\x11\n\x04name\x18\x03 \x01(\tH\x02\x88\x01\x01\x12\x13\n\x06\x61mount\x18\x04 \x01(\x05H\x03\x88\x01\x01\x12)\n\x05trump\x18\x05 \x01(\x0e\x32\x15.croupier_api.v1.SuitH\x04\x88\x01\x01\x42\x0b\n\t_declarerB\n\n\x08_partnerB\x07\n\x05_nameB\t\n\x07_amountB\x08\n\x06_trump\"=\n\x0f\x43ontractChanged\x12*\n\x07\x63hanges\x18\x01 \x01(\x0b\x32\x19.croupier_api.v1.Contract\"\x1a\n\nTrickTaken\x12\x0c\n\x04seat\x18\x01 \x01(\r\"5\n\x07SeatOut\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x12\n\x05place\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\x08\n\x06_place\"B\n\x0cHandRevealed\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12$\n\x05\x63\x61rds\x18\x02 \x03(\x0e\x32\x15.croupier_api.v1.Card\"8\n\x10\x43\x61rdOrderChanged\x12$\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.Card\"2\n\x0bMarkChanged\x12#\n\x04mark\x18\x01 \x01(\x0b\x32\x15.croupier_api.v1.Mark\"W\n\x04Mark\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\rH\x00\x88\x01\x01\x12%\n\x05value\x18\x03 \x01(\x0b\x32\x16.croupier_api.v1.ValueB\x07\n\x05_seat\"\xef\x01\n\x05Value\x12\x10\n\x06number\x18\x01 \x01(\x05H\x00\x12\x0e\n\x04word\x18\x02 \x01(\tH\x00\x12\x0e\n\x04seat\x18\x03 \x01(\rH\x00\x12*\n\x05seats\x18\x04 \x01(\x0b\x32\x19.croupier_api.v1.SeatListH\x00\x12%\n\x04suit\x18\x05 \x01(\x0e\x32\x15.croupier_api.v1.SuitH\x00\x12*\n\x05\x63\x61rds\x18\x06 \x01(\x0b\x32\x19.croupier_api.v1.CardListH\x00\x12,\n\x06points\x18\x07 \x01(\x0b\x32\x1a.croupier_api.v1.PointListH\x00\x42\x07\n\x05value\"\x19\n\x08SeatList\x12\r\n\x05seats\x18\x01 \x03(\r\"0\n\x08\x43\x61rdList\x12$\n\x05\x63\x61rds\x18\x01 \x03(\x0e\x32\x15.croupier_api.v1.Card\"\x1b\n\tPointList\x12\x0e\n\x06points\x18\x01 \x03(\x05\"F\n\x06Phrase\x12\x0c\n\x04word\x18\x01 \x01(\t\x12.\n\nparameters\x18\x02 \x03(\x0b\x32\x1a.croupier_api.v1.Parameter\"@\n\tParameter\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x05value\x18\x02 \x01(\x0b\x32\x16.croupier_api.v1.Value\"0\n\x04Note\x12(\n\x07phrases\x18\x01 \x03(\x0b\x32\x17.croupier_api.v1.Phrase\"2\n\x0bTurnChanged\x12\r\n\x05phase\x18\x01 \x01(\t\x12\x14\n\x0cseats_to_act\x18\x02 \x03(\r\"8\n\nRoundEnded\x12*\n\x05score\x18\x01 \x01(\x0b\x32\x1b.croupier_api.v1.RoundScore\"\xe0\x01\n\nRoundScore\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x03(\x05\x12\x0e\n\x06totals\x18\x03 \x03(\x05\x12$\n\x05notes\x18\x04 \x03(\x0b\x32\x15.croupier_api.v1.Note\x12)\n\x08headline\x18\x05 \x03(\x0b\x32\x17.croupier_api.v1.Phrase\x12&\n\x07\x64\x65tails\x18\x06 \x03(\x0b\x32\x15.croupier_api.v1.Mark\x12*\n\x06\x63ounts\x18\x07 \x03(\x0b\x32\x1a.croupier_api.v1.SeatCount\"7\n\tSeatCount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12\x0e\n\x06\x61mount\x18\x03 \x01(\r\"Y\n\tGameEnded\x12+\n\x07ranking\x18\x01 \x03(\x0b\x32\x1a.croupier_api.v1.RankGroup\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07is_void\x18\x03 \x01(\x08\"\x1a\n\tRankGroup\x12\r\n\x05seats\x18\x01 \x03(\r\"\x80\x03\n\tTableView\x12\r\n\x05round\x18\x01 \x01(\r\x12\r\n\x05phase\x18\x02 \x01(\t\x12\x13\n\x06\x64\x65\x61ler\x18\x03 \x01(\rH\x00\x88\x01\x01\x12(\n\x05seats\x18\x04 \x03(\x0b\x32\x19.croupier_api.v1.SeatView\x12$\n\x05piles\x18\x05 \x03(\x0b\x32\x15.croupier_api.v1.Pile\x12$\n\x05\x63\x61lls\x18\x06 \x03(\x0b\x32\x15.croupier_api.v1.Call\x12+\n\x08\x63ontract\x18\x07 \x01(\x0b\x32\x19.croupier_api.v1.Contract\x12$\n\x05marks\x18\x08 \x03(\x0b\x32\x15.croupier_api.v1.Mark\x12\x14\n\x0cseats_to_act\x18\t \x03(\r\x12+\n\x07ranking\x18\n \x03(\x0b\x32\x1a.croupier_api.v1.RankGroup\x12)\n\ncard_order\x18\x0b \x03(\x0e\x32\x15.croupier_api.v1.CardB\t\n\x07_dealer\"\xc3\x01\n\x08SeatView\x12\x12\n\ncard_count\x18\x01 \x01(\r\x12$\n\x05\x63\x61rds\x18\x02 \x03(\x0e\x32\x15.croupier_api.v1.Card\x12\r\n\x05score\x18\x03 \x01(\x05\x12\x14\n\x0ctricks_taken\x18\x04 \x01(\r\x12\x0e\n\x06is_out\x18\x05 \x01(\x08\x12\x12\n\x05place\x18\x06 \x01(\rH\x00\x88\x01\x01\x12*\n\x0bknown_cards\x18\x07 \x03(\x0e\x32\x15.croupier_api.v1.CardB\x08\n\x06_place\"~\n\x04Pile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\x05owner\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05\x63ount\x18\x03 \x01(\r\x12(\n\x05\x63\x61rds\x18\x04 \x03(\x0b\x32\x19.croupier_api.v1.PileCard\x12\x11\n\tface_down\x18\x05 \x01(\x08\x42\x08\n\x06_owner\"K\n\x08PileCard\x12#\n\x04\x63\x61rd\x18\x01 \x01(\x0e\x32\x15.croupier_api.v1.Card\x12\x11\n\x04seat\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\x07\n\x05_seat*\xbd\x02\n\nMoveReason\x12\x1b\n\x17MOVE_REASON_UNSPECIFIED\x10\x00\x12\x14\n\x10MOVE_REASON_DEAL\x10\x01\x12\x16\n\x12MOVE_REASON_REMOVE\x10\x02\x12\x14\n\x10MOVE_REASON_PLAY\x10\x03\x12\x17\n\x13MOVE_REASON_PICK_UP\x10\x04\x12\x17\n\x13MOVE_REASON_DISCARD\x10\x05\x12\x14\n\x10MOVE_REASON_DRAW\x10\x06\x12\x17\n\x13MOVE_REASON_PENALTY\x10\x07\x12\x14\n\x10MOVE_REASON_SWAP\x10\x08\x12\x14\n\x10MOVE_REASON_KEEP\x10\t\x12\x17\n\x13MOVE_REASON_RECYCLE\x10\n\x12\x13\n\x0fMOVE_REASON_WIN\x10\x0b\x12\x13\n\x0fMOVE_REASON_LAY\x10\x0c\x42~\n\x0f\x63roupier.api.v1B\nFactsProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,10 +34,8 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier_api.v1.facts_pb2',
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017croupier.api.v1B\nFactsProtoP\001Z\032croupier_api/v1;croupierv1\252\002\017Croupier.Api.V1\272\002\010Croupier\312\002\017Croupier\\Api\\V1\352\002\021Croupier::Api::V1'
-  _globals['_ROUNDSCORE_DETAILSENTRY']._loaded_options = None
-  _globals['_ROUNDSCORE_DETAILSENTRY']._serialized_options = b'8\001'
-  _globals['_MOVEREASON']._serialized_start=3140
-  _globals['_MOVEREASON']._serialized_end=3457
+  _globals['_MOVEREASON']._serialized_start=3695
+  _globals['_MOVEREASON']._serialized_end=4012
   _globals['_PLACE']._serialized_start=108
   _globals['_PLACE']._serialized_end=186
   _globals['_FACT']._serialized_start=189
@@ -45,47 +43,59 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ROUNDSTARTED']._serialized_start=847
   _globals['_ROUNDSTARTED']._serialized_end=908
   _globals['_CARDSMOVED']._serialized_start=911
-  _globals['_CARDSMOVED']._serialized_end=1120
-  _globals['_CALL']._serialized_start=1122
-  _globals['_CALL']._serialized_end=1183
-  _globals['_CALLED']._serialized_start=1185
-  _globals['_CALLED']._serialized_end=1230
-  _globals['_CONTRACT']._serialized_start=1233
-  _globals['_CONTRACT']._serialized_end=1426
-  _globals['_CONTRACTCHANGED']._serialized_start=1428
-  _globals['_CONTRACTCHANGED']._serialized_end=1489
-  _globals['_TRICKTAKEN']._serialized_start=1491
-  _globals['_TRICKTAKEN']._serialized_end=1517
-  _globals['_SEATOUT']._serialized_start=1519
-  _globals['_SEATOUT']._serialized_end=1572
-  _globals['_HANDREVEALED']._serialized_start=1574
-  _globals['_HANDREVEALED']._serialized_end=1640
-  _globals['_CARDORDERCHANGED']._serialized_start=1642
-  _globals['_CARDORDERCHANGED']._serialized_end=1698
-  _globals['_MARKCHANGED']._serialized_start=1700
-  _globals['_MARKCHANGED']._serialized_end=1750
-  _globals['_MARK']._serialized_start=1752
-  _globals['_MARK']._serialized_end=1815
-  _globals['_TURNCHANGED']._serialized_start=1817
-  _globals['_TURNCHANGED']._serialized_end=1867
-  _globals['_ROUNDENDED']._serialized_start=1869
-  _globals['_ROUNDENDED']._serialized_end=1925
-  _globals['_ROUNDSCORE']._serialized_start=1928
-  _globals['_ROUNDSCORE']._serialized_end=2171
-  _globals['_ROUNDSCORE_DETAILSENTRY']._serialized_start=2125
-  _globals['_ROUNDSCORE_DETAILSENTRY']._serialized_end=2171
-  _globals['_SEATCOUNT']._serialized_start=2173
-  _globals['_SEATCOUNT']._serialized_end=2228
-  _globals['_GAMEENDED']._serialized_start=2230
-  _globals['_GAMEENDED']._serialized_end=2319
-  _globals['_RANKGROUP']._serialized_start=2321
-  _globals['_RANKGROUP']._serialized_end=2347
-  _globals['_TABLEVIEW']._serialized_start=2350
-  _globals['_TABLEVIEW']._serialized_end=2734
-  _globals['_SEATVIEW']._serialized_start=2737
-  _globals['_SEATVIEW']._serialized_end=2932
-  _globals['_PILE']._serialized_start=2934
-  _globals['_PILE']._serialized_end=3060
-  _globals['_PILECARD']._serialized_start=3062
-  _globals['_PILECARD']._serialized_end=3137
+  _globals['_CARDSMOVED']._serialized_end=1134
+  _globals['_CALL']._serialized_start=1136
+  _globals['_CALL']._serialized_end=1197
+  _globals['_CALLED']._serialized_start=1199
+  _globals['_CALLED']._serialized_end=1244
+  _globals['_CONTRACT']._serialized_start=1247
+  _globals['_CONTRACT']._serialized_end=1440
+  _globals['_CONTRACTCHANGED']._serialized_start=1442
+  _globals['_CONTRACTCHANGED']._serialized_end=1503
+  _globals['_TRICKTAKEN']._serialized_start=1505
+  _globals['_TRICKTAKEN']._serialized_end=1531
+  _globals['_SEATOUT']._serialized_start=1533
+  _globals['_SEATOUT']._serialized_end=1586
+  _globals['_HANDREVEALED']._serialized_start=1588
+  _globals['_HANDREVEALED']._serialized_end=1654
+  _globals['_CARDORDERCHANGED']._serialized_start=1656
+  _globals['_CARDORDERCHANGED']._serialized_end=1712
+  _globals['_MARKCHANGED']._serialized_start=1714
+  _globals['_MARKCHANGED']._serialized_end=1764
+  _globals['_MARK']._serialized_start=1766
+  _globals['_MARK']._serialized_end=1853
+  _globals['_VALUE']._serialized_start=1856
+  _globals['_VALUE']._serialized_end=2095
+  _globals['_SEATLIST']._serialized_start=2097
+  _globals['_SEATLIST']._serialized_end=2122
+  _globals['_CARDLIST']._serialized_start=2124
+  _globals['_CARDLIST']._serialized_end=2172
+  _globals['_POINTLIST']._serialized_start=2174
+  _globals['_POINTLIST']._serialized_end=2201
+  _globals['_PHRASE']._serialized_start=2203
+  _globals['_PHRASE']._serialized_end=2273
+  _globals['_PARAMETER']._serialized_start=2275
+  _globals['_PARAMETER']._serialized_end=2339
+  _globals['_NOTE']._serialized_start=2341
+  _globals['_NOTE']._serialized_end=2389
+  _globals['_TURNCHANGED']._serialized_start=2391
+  _globals['_TURNCHANGED']._serialized_end=2441
+  _globals['_ROUNDENDED']._serialized_start=2443
+  _globals['_ROUNDENDED']._serialized_end=2499
+  _globals['_ROUNDSCORE']._serialized_start=2502
+  _globals['_ROUNDSCORE']._serialized_end=2726
+  _globals['_SEATCOUNT']._serialized_start=2728
+  _globals['_SEATCOUNT']._serialized_end=2783
+  _globals['_GAMEENDED']._serialized_start=2785
+  _globals['_GAMEENDED']._serialized_end=2874
+  _globals['_RANKGROUP']._serialized_start=2876
+  _globals['_RANKGROUP']._serialized_end=2902
+  _globals['_TABLEVIEW']._serialized_start=2905
+  _globals['_TABLEVIEW']._serialized_end=3289
+  _globals['_SEATVIEW']._serialized_start=3292
+  _globals['_SEATVIEW']._serialized_end=3487
+  _globals['_PILE']._serialized_start=3489
+  _globals['_PILE']._serialized_end=3615
+  _globals['_PILECARD']._serialized_start=3617
+  _globals['_PILECARD']._serialized_end=3692
 # @@protoc_insertion_point(module_scope)

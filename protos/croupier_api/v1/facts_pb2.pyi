@@ -6,9 +6,9 @@ Facts: information that becomes known at a table, and the view to which they are
 A client that applies facts to its view, each as its message says, has the view that the engine would send now. It
 needs no rules of any game. Every viewer receives the facts that they may know, with the parts that they may know.
 
-Words of a game are open sets: a client shows a word that it does not know as it is. These are the phase of a turn,
-the names of piles, contracts, marks, details and counts, and the reason for the end of a game. The rules page of
-each game in the project's docs/rules lists its own. They are lower case with underscores.
+Words of a game are open sets, lower case with underscores: the phase of a turn, the names of piles, contracts, marks
+and counts, phrases, and the reason for the end of a game. GameDescription.words has their texts by kind; a client
+shows a word that it does not know as it is.
 """
 
 from collections import abc as _abc
@@ -274,12 +274,15 @@ class CardsMoved(_message.Message):
     COUNT_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     FACE_DOWN_FIELD_NUMBER: _builtins.int
+    WORD_FIELD_NUMBER: _builtins.int
     count: _builtins.int
     """The number of cards, whether they are listed or not."""
     reason: Global___MoveReason.ValueType
     """The reason for the move."""
     face_down: _builtins.bool
     """True if the pile lies face down from now on. The viewer may know its cards all the same."""
+    word: _builtins.str
+    """A word of the kind CARD_MOVE, if players have a word for the move, such as a cut; else empty."""
     @_builtins.property
     def source(self) -> Global___Place:
         """The place that the cards left."""
@@ -301,10 +304,11 @@ class CardsMoved(_message.Message):
         count: _builtins.int = ...,
         reason: Global___MoveReason.ValueType = ...,
         face_down: _builtins.bool = ...,
+        word: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["source", b"source", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "count", b"count", "face_down", b"face_down", "reason", b"reason", "source", b"source", "target", b"target"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "count", b"count", "face_down", b"face_down", "reason", b"reason", "source", b"source", "target", b"target", "word", b"word"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -556,7 +560,7 @@ class MarkChanged(_message.Message):
     MARK_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def mark(self) -> Global___Mark:
-        """The mark with its new value; an empty value removes the mark."""
+        """The mark with its new value; without a value the mark is removed."""
 
     def __init__(
         self,
@@ -581,19 +585,21 @@ class Mark(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     VALUE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """The name, a word of the game."""
+    """The name, a word of the kind MARK."""
     seat: _builtins.int
     """The seat that it belongs to; unset for the whole table."""
-    value: _builtins.str
-    """The value: a decimal number, a word, or cards in notation."""
+    @_builtins.property
+    def value(self) -> Global___Value:
+        """The value."""
+
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         seat: _builtins.int | None = ...,
-        value: _builtins.str = ...,
+        value: Global___Value | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat", "value", b"value"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
     _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "name", b"name", "seat", b"seat", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
@@ -604,6 +610,212 @@ class Mark(_message.Message):
 Global___Mark: _TypeAlias = Mark  # noqa: Y015
 
 @_typing.final
+class Value(_message.Message):
+    """A value, which a client can show by its kind without knowing the game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    WORD_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    SEATS_FIELD_NUMBER: _builtins.int
+    SUIT_FIELD_NUMBER: _builtins.int
+    CARDS_FIELD_NUMBER: _builtins.int
+    POINTS_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """A number."""
+    word: _builtins.str
+    """A word of the kind VALUE."""
+    seat: _builtins.int
+    """A seat, which a client shows by its name."""
+    suit: _cards_pb2.Suit.ValueType
+    """A suit; SUIT_UNSPECIFIED stands for none."""
+    @_builtins.property
+    def seats(self) -> Global___SeatList:
+        """Seats."""
+
+    @_builtins.property
+    def cards(self) -> Global___CardList:
+        """Cards."""
+
+    @_builtins.property
+    def points(self) -> Global___PointList:
+        """A number for each seat."""
+
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        word: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        seats: Global___SeatList | None = ...,
+        suit: _cards_pb2.Suit.ValueType = ...,
+        cards: Global___CardList | None = ...,
+        points: Global___PointList | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "number", b"number", "points", b"points", "seat", b"seat", "seats", b"seats", "suit", b"suit", "value", b"value", "word", b"word"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "number", b"number", "points", b"points", "seat", b"seat", "seats", b"seats", "suit", b"suit", "value", b"value", "word", b"word"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_value: _TypeAlias = _typing.Literal["number", "word", "seat", "seats", "suit", "cards", "points"]  # noqa: Y015
+    _WhichOneofArgType_value: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_value) -> _WhichOneofReturnType_value | None: ...
+
+Global___Value: _TypeAlias = Value  # noqa: Y015
+
+@_typing.final
+class SeatList(_message.Message):
+    """Seats."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEATS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seats, in an order that the game chooses."""
+
+    def __init__(
+        self,
+        *,
+        seats: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seats", b"seats"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatList: _TypeAlias = SeatList  # noqa: Y015
+
+@_typing.final
+class CardList(_message.Message):
+    """Cards."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
+        """The cards, in an order that the game chooses."""
+
+    def __init__(
+        self,
+        *,
+        cards: _abc.Iterable[_cards_pb2.Card.ValueType] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CardList: _TypeAlias = CardList  # noqa: Y015
+
+@_typing.final
+class PointList(_message.Message):
+    """Numbers by seat, for example points or tricks."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POINTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def points(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The numbers, by seat."""
+
+    def __init__(
+        self,
+        *,
+        points: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PointList: _TypeAlias = PointList  # noqa: Y015
+
+@_typing.final
+class Phrase(_message.Message):
+    """A word with parameters. Its text has a placeholder for each of them: "bid {bid}" with the parameter "bid"."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WORD_FIELD_NUMBER: _builtins.int
+    PARAMETERS_FIELD_NUMBER: _builtins.int
+    word: _builtins.str
+    """A word of the kind PHRASE."""
+    @_builtins.property
+    def parameters(self) -> _containers.RepeatedCompositeFieldContainer[Global___Parameter]:
+        """The parameters, each with another name."""
+
+    def __init__(
+        self,
+        *,
+        word: _builtins.str = ...,
+        parameters: _abc.Iterable[Global___Parameter] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["parameters", b"parameters", "word", b"word"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Phrase: _TypeAlias = Phrase  # noqa: Y015
+
+@_typing.final
+class Parameter(_message.Message):
+    """A parameter of a phrase."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The name."""
+    @_builtins.property
+    def value(self) -> Global___Value:
+        """The value."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        value: Global___Value | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Parameter: _TypeAlias = Parameter  # noqa: Y015
+
+@_typing.final
+class Note(_message.Message):
+    """Phrases on one seat, or none."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PHRASES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def phrases(self) -> _containers.RepeatedCompositeFieldContainer[Global___Phrase]:
+        """The phrases, which a client joins by commas."""
+
+    def __init__(
+        self,
+        *,
+        phrases: _abc.Iterable[Global___Phrase] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["phrases", b"phrases"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Note: _TypeAlias = Note  # noqa: Y015
+
+@_typing.final
 class TurnChanged(_message.Message):
     """The turn or the phase changed."""
 
@@ -612,7 +824,7 @@ class TurnChanged(_message.Message):
     PHASE_FIELD_NUMBER: _builtins.int
     SEATS_TO_ACT_FIELD_NUMBER: _builtins.int
     phase: _builtins.str
-    """The phase, a word of the game."""
+    """The phase, a word of the kind PHASE."""
     @_builtins.property
     def seats_to_act(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The seats that may act now, ascending."""
@@ -661,26 +873,6 @@ class RoundScore(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    @_typing.final
-    class DetailsEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        value: _builtins.str
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: _builtins.str = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
-
     ROUND_FIELD_NUMBER: _builtins.int
     POINTS_FIELD_NUMBER: _builtins.int
     TOTALS_FIELD_NUMBER: _builtins.int
@@ -690,8 +882,6 @@ class RoundScore(_message.Message):
     COUNTS_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     """The number of the round, from 1."""
-    headline: _builtins.str
-    """A few words on the round as a whole, in English, without seats; may be empty."""
     @_builtins.property
     def points(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The points of the round, by seat."""
@@ -701,12 +891,16 @@ class RoundScore(_message.Message):
         """The running totals, by seat."""
 
     @_builtins.property
-    def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The origin of each seat's points in a few words, by seat, in English; may be empty."""
+    def notes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Note]:
+        """The origin of each seat's points, by seat; may be empty."""
 
     @_builtins.property
-    def details(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """The headline for programs: details by name, each name a word of the game. Seats are decimal numbers."""
+    def headline(self) -> _containers.RepeatedCompositeFieldContainer[Global___Phrase]:
+        """The round as a whole, in phrases that a client joins by commas; may be empty."""
+
+    @_builtins.property
+    def details(self) -> _containers.RepeatedCompositeFieldContainer[Global___Mark]:
+        """The round value by value, for programs and for those who want to know more. They are in the order to show them."""
 
     @_builtins.property
     def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatCount]:
@@ -718,9 +912,9 @@ class RoundScore(_message.Message):
         round: _builtins.int = ...,
         points: _abc.Iterable[_builtins.int] | None = ...,
         totals: _abc.Iterable[_builtins.int] | None = ...,
-        notes: _abc.Iterable[_builtins.str] | None = ...,
-        headline: _builtins.str = ...,
-        details: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        notes: _abc.Iterable[Global___Note] | None = ...,
+        headline: _abc.Iterable[Global___Phrase] | None = ...,
+        details: _abc.Iterable[Global___Mark] | None = ...,
         counts: _abc.Iterable[Global___SeatCount] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
@@ -741,7 +935,7 @@ class SeatCount(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     AMOUNT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """The name of the count, a word of the game, for example "bids_made"."""
+    """The name of the count, a word of the kind COUNT, for example "bids_made"."""
     seat: _builtins.int
     """The seat."""
     amount: _builtins.int
@@ -771,7 +965,7 @@ class GameEnded(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     IS_VOID_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
-    """The reason for the end, a word of the game."""
+    """The reason for the end, a word of the kind REASON."""
     is_void: _builtins.bool
     """True if the table reached a limit of the operator before anything was decided, or was ended because all of its
     players were away; then all seats share one place.
@@ -839,7 +1033,7 @@ class TableView(_message.Message):
     round: _builtins.int
     """The number of the round, from 1; 0 before the first."""
     phase: _builtins.str
-    """The phase, a word of the game."""
+    """The phase, a word of the kind PHASE."""
     dealer: _builtins.int
     """The dealer's seat, if the game has one."""
     @_builtins.property
@@ -965,7 +1159,7 @@ class Pile(_message.Message):
     CARDS_FIELD_NUMBER: _builtins.int
     FACE_DOWN_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """The name, a word of the game."""
+    """The name, one of GameDescription.piles."""
     owner: _builtins.int
     """The seat that owns the pile; unset for a pile of the whole table."""
     count: _builtins.int

@@ -6,9 +6,9 @@ Facts: information that becomes known at a table, and the view to which they are
 A client that applies facts to its view, each as its message says, has the view that the engine would send now. It
 needs no rules of any game. Every viewer receives the facts that they may know, with the parts that they may know.
 
-Words of a game are open sets: a client shows a word that it does not know as it is. These are the phase of a turn,
-the names of piles, contracts, marks, details and counts, and the reason for the end of a game. The rules page of
-each game in the project's docs/rules lists its own. They are lower case with underscores.
+Words of a game are open sets, lower case with underscores: the phase of a turn, the names of piles, contracts, marks
+and counts, phrases, and the reason for the end of a game. GameDescription.words has their texts by kind; a client
+shows a word that it does not know as it is.
 """
 
 from collections import abc as _abc

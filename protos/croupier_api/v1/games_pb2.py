@@ -27,7 +27,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63roupier_api/v1/games.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/cards.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xb5\x04\n\x0fGameDescription\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x11\n\tmin_seats\x18\x04 \x01(\r\x12\x11\n\tmax_seats\x18\x05 \x01(\r\x12\x15\n\rrules_version\x18\x06 \x01(\r\x12\x33\n\x07options\x18\x07 \x03(\x0b\x32\".croupier_api.v1.OptionDescription\x12\x0c\n\x04\x62ots\x18\x08 \x03(\t\x12I\n\rdisplay_names\x18\t \x03(\x0b\x32\x32.croupier_api.v1.GameDescription.DisplayNamesEntry\x12\x37\n\tproposals\x18\n \x03(\x0b\x32$.croupier_api.v1.ProposalDescription\x12\'\n\x04\x64\x65\x63k\x18\x0b \x03(\x0b\x32\x19.croupier_api.v1.CardFace\x12\x31\n\x0cteam_layouts\x18\x0c \x03(\x0b\x32\x1b.croupier_api.v1.TeamLayout\x12\x33\n\x07presets\x18\r \x03(\x0b\x32\".croupier_api.v1.PresetDescription\x12+\n\x08standing\x18\x0e \x01(\x0b\x32\x19.croupier_api.v1.Standing\x1a\x33\n\x11\x44isplayNamesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"n\n\x08Standing\x12\x10\n\x08outcomes\x18\x01 \x03(\t\x12\x18\n\x10winning_outcomes\x18\x02 \x03(\t\x12\x36\n\x0bleaderboard\x18\x03 \x01(\x0b\x32!.croupier_api.v1.LeaderboardOrder\"d\n\x10LeaderboardOrder\x12\x0e\n\x06\x66igure\x18\x01 \x01(\t\x12\x0f\n\x07\x63ounted\x18\x02 \x01(\t\x12\n\n\x02of\x18\x03 \x03(\t\x12\r\n\x05order\x18\x04 \x01(\t\x12\x14\n\x0ctie_breakers\x18\x05 \x03(\t\"\xac\x01\n\x11PresetDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12(\n\x07options\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\x0b\x61\x63tion_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0creserve_time\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"F\n\nTeamLayout\x12\x12\n\nseat_count\x18\x01 \x01(\r\x12$\n\x05teams\x18\x02 \x03(\x0b\x32\x15.croupier_api.v1.Team\"\x15\n\x04Team\x12\r\n\x05seats\x18\x01 \x03(\r\"\x8b\x02\n\x11OptionDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\t\x12+\n\x04\x66lag\x18\x03 \x01(\x0b\x32\x1b.croupier_api.v1.FlagOptionH\x00\x12\x35\n\rinteger_range\x18\x04 \x01(\x0b\x32\x1c.croupier_api.v1.RangeOptionH\x00\x12/\n\x06\x63hoice\x18\x05 \x01(\x0b\x32\x1d.croupier_api.v1.ChoiceOptionH\x00\x12\x38\n\x0crequirements\x18\x06 \x03(\x0b\x32\".croupier_api.v1.OptionRequirementB\x08\n\x06values\"x\n\x11OptionRequirement\x12%\n\x05value\x18\x01 \x01(\x0b\x32\x16.google.protobuf.Value\x12\x0e\n\x06option\x18\x02 \x01(\t\x12,\n\x0coption_value\x18\x03 \x01(\x0b\x32\x16.google.protobuf.Value\"#\n\nFlagOption\x12\x15\n\rdefault_value\x18\x01 \x01(\x08\"J\n\x0bRangeOption\x12\x11\n\tmin_value\x18\x01 \x01(\x05\x12\x11\n\tmax_value\x18\x02 \x01(\x05\x12\x15\n\rdefault_value\x18\x03 \x01(\x05\"e\n\x0c\x43hoiceOption\x12&\n\x06values\x18\x01 \x03(\x0b\x32\x16.google.protobuf.Value\x12-\n\rdefault_value\x18\x02 \x01(\x0b\x32\x16.google.protobuf.Value\"4\n\x13ProposalDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\tB~\n\x0f\x63roupier.api.v1B\nGamesProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63roupier_api/v1/games.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/cards.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xbb\x04\n\x0fGameDescription\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x11\n\tmin_seats\x18\x04 \x01(\r\x12\x11\n\tmax_seats\x18\x05 \x01(\r\x12\x15\n\rrules_version\x18\x06 \x01(\r\x12\x33\n\x07options\x18\x07 \x03(\x0b\x32\".croupier_api.v1.OptionDescription\x12\x0c\n\x04\x62ots\x18\x08 \x03(\t\x12$\n\x05words\x18\t \x03(\x0b\x32\x15.croupier_api.v1.Word\x12\x37\n\tproposals\x18\n \x03(\x0b\x32$.croupier_api.v1.ProposalDescription\x12\'\n\x04\x64\x65\x63k\x18\x0b \x03(\x0b\x32\x19.croupier_api.v1.CardFace\x12\x31\n\x0cteam_layouts\x18\x0c \x03(\x0b\x32\x1b.croupier_api.v1.TeamLayout\x12\x33\n\x07presets\x18\r \x03(\x0b\x32\".croupier_api.v1.PresetDescription\x12+\n\x08standing\x18\x0e \x01(\x0b\x32\x19.croupier_api.v1.Standing\x12/\n\x05piles\x18\x0f \x03(\x0b\x32 .croupier_api.v1.PileDescription\x12\x12\n\nhas_tricks\x18\x10 \x01(\x08\x12\x19\n\x11recommended_seats\x18\x11 \x03(\r\"K\n\x04Word\x12\'\n\x04kind\x18\x01 \x01(\x0e\x32\x19.croupier_api.v1.WordKind\x12\x0c\n\x04word\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\"w\n\x0fPileDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\'\n\x04role\x18\x02 \x01(\x0e\x32\x19.croupier_api.v1.PileRole\x12-\n\x07\x64isplay\x18\x03 \x01(\x0e\x32\x1c.croupier_api.v1.PileDisplay\"_\n\x13ReactionDescription\x12+\n\x08reaction\x18\x01 \x01(\x0e\x32\x19.croupier_api.v1.Reaction\x12\r\n\x05\x65moji\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\"n\n\x08Standing\x12\x10\n\x08outcomes\x18\x01 \x03(\t\x12\x18\n\x10winning_outcomes\x18\x02 \x03(\t\x12\x36\n\x0bleaderboard\x18\x03 \x01(\x0b\x32!.croupier_api.v1.LeaderboardOrder\"d\n\x10LeaderboardOrder\x12\x0e\n\x06\x66igure\x18\x01 \x01(\t\x12\x0f\n\x07\x63ounted\x18\x02 \x01(\t\x12\n\n\x02of\x18\x03 \x03(\t\x12\r\n\x05order\x18\x04 \x01(\t\x12\x14\n\x0ctie_breakers\x18\x05 \x03(\t\"\xac\x01\n\x11PresetDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12(\n\x07options\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\x0b\x61\x63tion_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0creserve_time\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"F\n\nTeamLayout\x12\x12\n\nseat_count\x18\x01 \x01(\r\x12$\n\x05teams\x18\x02 \x03(\x0b\x32\x15.croupier_api.v1.Team\"\x15\n\x04Team\x12\r\n\x05seats\x18\x01 \x03(\r\"\xdd\x02\n\x11OptionDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\t\x12+\n\x04\x66lag\x18\x03 \x01(\x0b\x32\x1b.croupier_api.v1.FlagOptionH\x00\x12\x35\n\rinteger_range\x18\x04 \x01(\x0b\x32\x1c.croupier_api.v1.RangeOptionH\x00\x12/\n\x06\x63hoice\x18\x05 \x01(\x0b\x32\x1d.croupier_api.v1.ChoiceOptionH\x00\x12\x38\n\x0crequirements\x18\x06 \x03(\x0b\x32\".croupier_api.v1.OptionRequirement\x12\r\n\x05group\x18\x07 \x01(\t\x12\x0c\n\x04unit\x18\x08 \x01(\t\x12\x33\n\tcondition\x18\t \x01(\x0b\x32 .croupier_api.v1.OptionConditionB\x08\n\x06values\"I\n\x0fOptionCondition\x12\x0e\n\x06option\x18\x01 \x01(\t\x12&\n\x06values\x18\x02 \x03(\x0b\x32\x16.google.protobuf.Value\"x\n\x11OptionRequirement\x12%\n\x05value\x18\x01 \x01(\x0b\x32\x16.google.protobuf.Value\x12\x0e\n\x06option\x18\x02 \x01(\t\x12,\n\x0coption_value\x18\x03 \x01(\x0b\x32\x16.google.protobuf.Value\"#\n\nFlagOption\x12\x15\n\rdefault_value\x18\x01 \x01(\x08\"J\n\x0bRangeOption\x12\x11\n\tmin_value\x18\x01 \x01(\x05\x12\x11\n\tmax_value\x18\x02 \x01(\x05\x12\x15\n\rdefault_value\x18\x03 \x01(\x05\"e\n\x0c\x43hoiceOption\x12&\n\x06values\x18\x01 \x03(\x0b\x32\x16.google.protobuf.Value\x12-\n\rdefault_value\x18\x02 \x01(\x0b\x32\x16.google.protobuf.Value\"4\n\x13ProposalDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\t*\x9d\x04\n\x08WordKind\x12\x19\n\x15WORD_KIND_UNSPECIFIED\x10\x00\x12\x12\n\x0eWORD_KIND_TERM\x10\x01\x12\x12\n\x0eWORD_KIND_CARD\x10\x02\x12\x14\n\x10WORD_KIND_OPTION\x10\x03\x12\x1a\n\x16WORD_KIND_OPTION_VALUE\x10\x04\x12\x1a\n\x16WORD_KIND_OPTION_GROUP\x10\x05\x12\x12\n\x0eWORD_KIND_UNIT\x10\x06\x12\x14\n\x10WORD_KIND_PRESET\x10\x07\x12\x11\n\rWORD_KIND_BOT\x10\x08\x12\x16\n\x12WORD_KIND_PROPOSAL\x10\t\x12\x13\n\x0fWORD_KIND_PHASE\x10\n\x12\x12\n\x0eWORD_KIND_PILE\x10\x0b\x12\x12\n\x0eWORD_KIND_MARK\x10\x0c\x12\x13\n\x0fWORD_KIND_VALUE\x10\r\x12\x14\n\x10WORD_KIND_PHRASE\x10\x0e\x12\x16\n\x12WORD_KIND_CONTRACT\x10\x0f\x12\x12\n\x0eWORD_KIND_CALL\x10\x10\x12\x12\n\x0eWORD_KIND_MELD\x10\x11\x12\x14\n\x10WORD_KIND_REASON\x10\x12\x12\x13\n\x0fWORD_KIND_COUNT\x10\x13\x12\x15\n\x11WORD_KIND_OUTCOME\x10\x14\x12\x14\n\x10WORD_KIND_FIGURE\x10\x15\x12\x12\n\x0eWORD_KIND_RULE\x10\x16\x12\x17\n\x13WORD_KIND_CARD_MOVE\x10\x17*\xe9\x01\n\x08PileRole\x12\x19\n\x15PILE_ROLE_UNSPECIFIED\x10\x00\x12\x13\n\x0fPILE_ROLE_TRICK\x10\x01\x12\x13\n\x0fPILE_ROLE_STOCK\x10\x02\x12\x13\n\x0fPILE_ROLE_WASTE\x10\x03\x12\x13\n\x0fPILE_ROLE_TAKEN\x10\x04\x12\x13\n\x0fPILE_ROLE_KITTY\x10\x05\x12\x17\n\x13PILE_ROLE_INDICATOR\x10\x06\x12\x12\n\x0ePILE_ROLE_MELD\x10\x07\x12\x15\n\x11PILE_ROLE_RESERVE\x10\x08\x12\x15\n\x11PILE_ROLE_REMOVED\x10\t*o\n\x0bPileDisplay\x12\x1c\n\x18PILE_DISPLAY_UNSPECIFIED\x10\x00\x12\x14\n\x10PILE_DISPLAY_ALL\x10\x01\x12\x14\n\x10PILE_DISPLAY_TOP\x10\x02\x12\x16\n\x12PILE_DISPLAY_COUNT\x10\x03*\xf1\x01\n\x08Reaction\x12\x18\n\x14REACTION_UNSPECIFIED\x10\x00\x12\x16\n\x12REACTION_THUMBS_UP\x10\x01\x12\x18\n\x14REACTION_THUMBS_DOWN\x10\x02\x12\x12\n\x0eREACTION_LAUGH\x10\x03\x12\x10\n\x0cREACTION_CRY\x10\x04\x12\x10\n\x0cREACTION_WOW\x10\x05\x12\x12\n\x0eREACTION_ANGRY\x10\x06\x12\x11\n\rREACTION_CLAP\x10\x07\x12\x12\n\x0eREACTION_HEART\x10\x08\x12\x12\n\x0eREACTION_THINK\x10\t\x12\x12\n\x0eREACTION_SLEEP\x10\nB~\n\x0f\x63roupier.api.v1B\nGamesProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,32 +35,44 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier_api.v1.games_pb2',
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017croupier.api.v1B\nGamesProtoP\001Z\032croupier_api/v1;croupierv1\252\002\017Croupier.Api.V1\272\002\010Croupier\312\002\017Croupier\\Api\\V1\352\002\021Croupier::Api::V1'
-  _globals['_GAMEDESCRIPTION_DISPLAYNAMESENTRY']._loaded_options = None
-  _globals['_GAMEDESCRIPTION_DISPLAYNAMESENTRY']._serialized_options = b'8\001'
+  _globals['_WORDKIND']._serialized_start=2312
+  _globals['_WORDKIND']._serialized_end=2853
+  _globals['_PILEROLE']._serialized_start=2856
+  _globals['_PILEROLE']._serialized_end=3089
+  _globals['_PILEDISPLAY']._serialized_start=3091
+  _globals['_PILEDISPLAY']._serialized_end=3202
+  _globals['_REACTION']._serialized_start=3205
+  _globals['_REACTION']._serialized_end=3446
   _globals['_GAMEDESCRIPTION']._serialized_start=140
-  _globals['_GAMEDESCRIPTION']._serialized_end=705
-  _globals['_GAMEDESCRIPTION_DISPLAYNAMESENTRY']._serialized_start=654
-  _globals['_GAMEDESCRIPTION_DISPLAYNAMESENTRY']._serialized_end=705
-  _globals['_STANDING']._serialized_start=707
-  _globals['_STANDING']._serialized_end=817
-  _globals['_LEADERBOARDORDER']._serialized_start=819
-  _globals['_LEADERBOARDORDER']._serialized_end=919
-  _globals['_PRESETDESCRIPTION']._serialized_start=922
-  _globals['_PRESETDESCRIPTION']._serialized_end=1094
-  _globals['_TEAMLAYOUT']._serialized_start=1096
-  _globals['_TEAMLAYOUT']._serialized_end=1166
-  _globals['_TEAM']._serialized_start=1168
-  _globals['_TEAM']._serialized_end=1189
-  _globals['_OPTIONDESCRIPTION']._serialized_start=1192
-  _globals['_OPTIONDESCRIPTION']._serialized_end=1459
-  _globals['_OPTIONREQUIREMENT']._serialized_start=1461
-  _globals['_OPTIONREQUIREMENT']._serialized_end=1581
-  _globals['_FLAGOPTION']._serialized_start=1583
-  _globals['_FLAGOPTION']._serialized_end=1618
-  _globals['_RANGEOPTION']._serialized_start=1620
-  _globals['_RANGEOPTION']._serialized_end=1694
-  _globals['_CHOICEOPTION']._serialized_start=1696
-  _globals['_CHOICEOPTION']._serialized_end=1797
-  _globals['_PROPOSALDESCRIPTION']._serialized_start=1799
-  _globals['_PROPOSALDESCRIPTION']._serialized_end=1851
+  _globals['_GAMEDESCRIPTION']._serialized_end=711
+  _globals['_WORD']._serialized_start=713
+  _globals['_WORD']._serialized_end=788
+  _globals['_PILEDESCRIPTION']._serialized_start=790
+  _globals['_PILEDESCRIPTION']._serialized_end=909
+  _globals['_REACTIONDESCRIPTION']._serialized_start=911
+  _globals['_REACTIONDESCRIPTION']._serialized_end=1006
+  _globals['_STANDING']._serialized_start=1008
+  _globals['_STANDING']._serialized_end=1118
+  _globals['_LEADERBOARDORDER']._serialized_start=1120
+  _globals['_LEADERBOARDORDER']._serialized_end=1220
+  _globals['_PRESETDESCRIPTION']._serialized_start=1223
+  _globals['_PRESETDESCRIPTION']._serialized_end=1395
+  _globals['_TEAMLAYOUT']._serialized_start=1397
+  _globals['_TEAMLAYOUT']._serialized_end=1467
+  _globals['_TEAM']._serialized_start=1469
+  _globals['_TEAM']._serialized_end=1490
+  _globals['_OPTIONDESCRIPTION']._serialized_start=1493
+  _globals['_OPTIONDESCRIPTION']._serialized_end=1842
+  _globals['_OPTIONCONDITION']._serialized_start=1844
+  _globals['_OPTIONCONDITION']._serialized_end=1917
+  _globals['_OPTIONREQUIREMENT']._serialized_start=1919
+  _globals['_OPTIONREQUIREMENT']._serialized_end=2039
+  _globals['_FLAGOPTION']._serialized_start=2041
+  _globals['_FLAGOPTION']._serialized_end=2076
+  _globals['_RANGEOPTION']._serialized_start=2078
+  _globals['_RANGEOPTION']._serialized_end=2152
+  _globals['_CHOICEOPTION']._serialized_start=2154
+  _globals['_CHOICEOPTION']._serialized_end=2255
+  _globals['_PROPOSALDESCRIPTION']._serialized_start=2257
+  _globals['_PROPOSALDESCRIPTION']._serialized_end=2309
 # @@protoc_insertion_point(module_scope)

@@ -10,6 +10,7 @@ from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -21,31 +22,255 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _WordKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _WordKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WordKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    WORD_KIND_UNSPECIFIED: _WordKind.ValueType  # 0
+    """No kind that this version knows."""
+    WORD_KIND_TERM: _WordKind.ValueType  # 1
+    """A word of all card tables, for example "round": some games call it a section, a hand or a game."""
+    WORD_KIND_CARD: _WordKind.ValueType  # 2
+    """A card in notation that has a name, for example "JK"."""
+    WORD_KIND_OPTION: _WordKind.ValueType  # 3
+    """The name of an option."""
+    WORD_KIND_OPTION_VALUE: _WordKind.ValueType  # 4
+    """A value of an option that is a string: the name of the option, a dot and the value."""
+    WORD_KIND_OPTION_GROUP: _WordKind.ValueType  # 5
+    """A group of options."""
+    WORD_KIND_UNIT: _WordKind.ValueType  # 6
+    """The unit of an option that is a number."""
+    WORD_KIND_PRESET: _WordKind.ValueType  # 7
+    """The name of a preset."""
+    WORD_KIND_BOT: _WordKind.ValueType  # 8
+    """A kind of bot."""
+    WORD_KIND_PROPOSAL: _WordKind.ValueType  # 9
+    """The name of a proposal."""
+    WORD_KIND_PHASE: _WordKind.ValueType  # 10
+    """A phase."""
+    WORD_KIND_PILE: _WordKind.ValueType  # 11
+    """The name of a pile."""
+    WORD_KIND_MARK: _WordKind.ValueType  # 12
+    """The name of a mark, or of a detail of a round."""
+    WORD_KIND_VALUE: _WordKind.ValueType  # 13
+    """A word as Value."""
+    WORD_KIND_PHRASE: _WordKind.ValueType  # 14
+    """A phrase of a headline or a note."""
+    WORD_KIND_CONTRACT: _WordKind.ValueType  # 15
+    """The name of a contract."""
+    WORD_KIND_CALL: _WordKind.ValueType  # 16
+    """A word that a seat declares."""
+    WORD_KIND_MELD: _WordKind.ValueType  # 17
+    """A kind of meld."""
+    WORD_KIND_REASON: _WordKind.ValueType  # 18
+    """The reason for the end of a game."""
+    WORD_KIND_COUNT: _WordKind.ValueType  # 19
+    """The name of a count of statistics."""
+    WORD_KIND_OUTCOME: _WordKind.ValueType  # 20
+    """The outcome of a game for a seat."""
+    WORD_KIND_FIGURE: _WordKind.ValueType  # 21
+    """The figure of a leaderboard."""
+    WORD_KIND_RULE: _WordKind.ValueType  # 22
+    """The id of a rule by which an action can be refused; the text is that of the refusal."""
+    WORD_KIND_CARD_MOVE: _WordKind.ValueType  # 23
+    """A move of cards that players have a word for. The text has the seat and the cards in braces: "{seat} cuts: {cards}"."""
+
+class WordKind(_WordKind, metaclass=_WordKindEnumTypeWrapper):
+    """Kinds of words. An open set: later versions may add some."""
+
+WORD_KIND_UNSPECIFIED: WordKind.ValueType  # 0
+"""No kind that this version knows."""
+WORD_KIND_TERM: WordKind.ValueType  # 1
+"""A word of all card tables, for example "round": some games call it a section, a hand or a game."""
+WORD_KIND_CARD: WordKind.ValueType  # 2
+"""A card in notation that has a name, for example "JK"."""
+WORD_KIND_OPTION: WordKind.ValueType  # 3
+"""The name of an option."""
+WORD_KIND_OPTION_VALUE: WordKind.ValueType  # 4
+"""A value of an option that is a string: the name of the option, a dot and the value."""
+WORD_KIND_OPTION_GROUP: WordKind.ValueType  # 5
+"""A group of options."""
+WORD_KIND_UNIT: WordKind.ValueType  # 6
+"""The unit of an option that is a number."""
+WORD_KIND_PRESET: WordKind.ValueType  # 7
+"""The name of a preset."""
+WORD_KIND_BOT: WordKind.ValueType  # 8
+"""A kind of bot."""
+WORD_KIND_PROPOSAL: WordKind.ValueType  # 9
+"""The name of a proposal."""
+WORD_KIND_PHASE: WordKind.ValueType  # 10
+"""A phase."""
+WORD_KIND_PILE: WordKind.ValueType  # 11
+"""The name of a pile."""
+WORD_KIND_MARK: WordKind.ValueType  # 12
+"""The name of a mark, or of a detail of a round."""
+WORD_KIND_VALUE: WordKind.ValueType  # 13
+"""A word as Value."""
+WORD_KIND_PHRASE: WordKind.ValueType  # 14
+"""A phrase of a headline or a note."""
+WORD_KIND_CONTRACT: WordKind.ValueType  # 15
+"""The name of a contract."""
+WORD_KIND_CALL: WordKind.ValueType  # 16
+"""A word that a seat declares."""
+WORD_KIND_MELD: WordKind.ValueType  # 17
+"""A kind of meld."""
+WORD_KIND_REASON: WordKind.ValueType  # 18
+"""The reason for the end of a game."""
+WORD_KIND_COUNT: WordKind.ValueType  # 19
+"""The name of a count of statistics."""
+WORD_KIND_OUTCOME: WordKind.ValueType  # 20
+"""The outcome of a game for a seat."""
+WORD_KIND_FIGURE: WordKind.ValueType  # 21
+"""The figure of a leaderboard."""
+WORD_KIND_RULE: WordKind.ValueType  # 22
+"""The id of a rule by which an action can be refused; the text is that of the refusal."""
+WORD_KIND_CARD_MOVE: WordKind.ValueType  # 23
+"""A move of cards that players have a word for. The text has the seat and the cards in braces: "{seat} cuts: {cards}"."""
+Global___WordKind: _TypeAlias = WordKind  # noqa: Y015
+
+class _PileRole:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _PileRoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_PileRole.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PILE_ROLE_UNSPECIFIED: _PileRole.ValueType  # 0
+    """No place that this version knows."""
+    PILE_ROLE_TRICK: _PileRole.ValueType  # 1
+    """The cards of the current trick."""
+    PILE_ROLE_STOCK: _PileRole.ValueType  # 2
+    """The cards to draw from."""
+    PILE_ROLE_WASTE: _PileRole.ValueType  # 3
+    """The cards that were played or discarded to the table."""
+    PILE_ROLE_TAKEN: _PileRole.ValueType  # 4
+    """Tricks that were taken, and other cards that are finished with."""
+    PILE_ROLE_KITTY: _PileRole.ValueType  # 5
+    """The cards beside the hands for which seats bid."""
+    PILE_ROLE_INDICATOR: _PileRole.ValueType  # 6
+    """A card that shows the trump suit."""
+    PILE_ROLE_MELD: _PileRole.ValueType  # 7
+    """Combinations of cards that were laid."""
+    PILE_ROLE_RESERVE: _PileRole.ValueType  # 8
+    """Cards that belong to a seat beside its hand."""
+    PILE_ROLE_REMOVED: _PileRole.ValueType  # 9
+    """Cards that take no part."""
+
+class PileRole(_PileRole, metaclass=_PileRoleEnumTypeWrapper):
+    """Places of piles on a table, from its centre to its edge. An open set: later versions may add some."""
+
+PILE_ROLE_UNSPECIFIED: PileRole.ValueType  # 0
+"""No place that this version knows."""
+PILE_ROLE_TRICK: PileRole.ValueType  # 1
+"""The cards of the current trick."""
+PILE_ROLE_STOCK: PileRole.ValueType  # 2
+"""The cards to draw from."""
+PILE_ROLE_WASTE: PileRole.ValueType  # 3
+"""The cards that were played or discarded to the table."""
+PILE_ROLE_TAKEN: PileRole.ValueType  # 4
+"""Tricks that were taken, and other cards that are finished with."""
+PILE_ROLE_KITTY: PileRole.ValueType  # 5
+"""The cards beside the hands for which seats bid."""
+PILE_ROLE_INDICATOR: PileRole.ValueType  # 6
+"""A card that shows the trump suit."""
+PILE_ROLE_MELD: PileRole.ValueType  # 7
+"""Combinations of cards that were laid."""
+PILE_ROLE_RESERVE: PileRole.ValueType  # 8
+"""Cards that belong to a seat beside its hand."""
+PILE_ROLE_REMOVED: PileRole.ValueType  # 9
+"""Cards that take no part."""
+Global___PileRole: _TypeAlias = PileRole  # noqa: Y015
+
+class _PileDisplay:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _PileDisplayEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_PileDisplay.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PILE_DISPLAY_UNSPECIFIED: _PileDisplay.ValueType  # 0
+    """No way that this version knows."""
+    PILE_DISPLAY_ALL: _PileDisplay.ValueType  # 1
+    """All cards."""
+    PILE_DISPLAY_TOP: _PileDisplay.ValueType  # 2
+    """The card on top, and how many there are."""
+    PILE_DISPLAY_COUNT: _PileDisplay.ValueType  # 3
+    """How many cards there are."""
+
+class PileDisplay(_PileDisplay, metaclass=_PileDisplayEnumTypeWrapper):
+    """How much of a pile a client shows at first; all cards that a view lists may be shown on demand. An open set."""
+
+PILE_DISPLAY_UNSPECIFIED: PileDisplay.ValueType  # 0
+"""No way that this version knows."""
+PILE_DISPLAY_ALL: PileDisplay.ValueType  # 1
+"""All cards."""
+PILE_DISPLAY_TOP: PileDisplay.ValueType  # 2
+"""The card on top, and how many there are."""
+PILE_DISPLAY_COUNT: PileDisplay.ValueType  # 3
+"""How many cards there are."""
+Global___PileDisplay: _TypeAlias = PileDisplay  # noqa: Y015
+
+class _Reaction:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ReactionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reaction.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REACTION_UNSPECIFIED: _Reaction.ValueType  # 0
+    """No reaction that this version knows."""
+    REACTION_THUMBS_UP: _Reaction.ValueType  # 1
+    """A thumb up."""
+    REACTION_THUMBS_DOWN: _Reaction.ValueType  # 2
+    """A thumb down."""
+    REACTION_LAUGH: _Reaction.ValueType  # 3
+    """Laughter."""
+    REACTION_CRY: _Reaction.ValueType  # 4
+    """Tears."""
+    REACTION_WOW: _Reaction.ValueType  # 5
+    """Surprise."""
+    REACTION_ANGRY: _Reaction.ValueType  # 6
+    """Anger."""
+    REACTION_CLAP: _Reaction.ValueType  # 7
+    """Applause."""
+    REACTION_HEART: _Reaction.ValueType  # 8
+    """A heart."""
+    REACTION_THINK: _Reaction.ValueType  # 9
+    """Thinking."""
+    REACTION_SLEEP: _Reaction.ValueType  # 10
+    """Sleep."""
+
+class Reaction(_Reaction, metaclass=_ReactionEnumTypeWrapper):
+    """Reactions of players. An open set: later versions may add some."""
+
+REACTION_UNSPECIFIED: Reaction.ValueType  # 0
+"""No reaction that this version knows."""
+REACTION_THUMBS_UP: Reaction.ValueType  # 1
+"""A thumb up."""
+REACTION_THUMBS_DOWN: Reaction.ValueType  # 2
+"""A thumb down."""
+REACTION_LAUGH: Reaction.ValueType  # 3
+"""Laughter."""
+REACTION_CRY: Reaction.ValueType  # 4
+"""Tears."""
+REACTION_WOW: Reaction.ValueType  # 5
+"""Surprise."""
+REACTION_ANGRY: Reaction.ValueType  # 6
+"""Anger."""
+REACTION_CLAP: Reaction.ValueType  # 7
+"""Applause."""
+REACTION_HEART: Reaction.ValueType  # 8
+"""A heart."""
+REACTION_THINK: Reaction.ValueType  # 9
+"""Thinking."""
+REACTION_SLEEP: Reaction.ValueType  # 10
+"""Sleep."""
+Global___Reaction: _TypeAlias = Reaction  # noqa: Y015
+
 @_typing.final
 class GameDescription(_message.Message):
     """A game that can be played."""
 
     DESCRIPTOR: _descriptor.Descriptor
-
-    @_typing.final
-    class DisplayNamesEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        value: _builtins.str
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: _builtins.str = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     GAME_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
@@ -55,24 +280,29 @@ class GameDescription(_message.Message):
     RULES_VERSION_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     BOTS_FIELD_NUMBER: _builtins.int
-    DISPLAY_NAMES_FIELD_NUMBER: _builtins.int
+    WORDS_FIELD_NUMBER: _builtins.int
     PROPOSALS_FIELD_NUMBER: _builtins.int
     DECK_FIELD_NUMBER: _builtins.int
     TEAM_LAYOUTS_FIELD_NUMBER: _builtins.int
     PRESETS_FIELD_NUMBER: _builtins.int
     STANDING_FIELD_NUMBER: _builtins.int
+    PILES_FIELD_NUMBER: _builtins.int
+    HAS_TRICKS_FIELD_NUMBER: _builtins.int
+    RECOMMENDED_SEATS_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id, for example "thulla"."""
     name: _builtins.str
     """The name to show, for example "Thulla"."""
     summary: _builtins.str
-    """One sentence about the game, in English."""
+    """One sentence about the game."""
     min_seats: _builtins.int
     """The least number of seats."""
     max_seats: _builtins.int
     """The greatest number of seats."""
     rules_version: _builtins.int
     """The version of the rules that new tables have."""
+    has_tricks: _builtins.bool
+    """True if seats take tricks, so that a client shows SeatView.tricks_taken."""
     @_builtins.property
     def options(self) -> _containers.RepeatedCompositeFieldContainer[Global___OptionDescription]:
         """The options, exactly as CreateTable takes them with the seat_count of the request; without one, with max_seats. With
@@ -81,13 +311,11 @@ class GameDescription(_message.Message):
 
     @_builtins.property
     def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The kinds of bots. The first one also acts for players whose time has run out."""
+        """The kinds of bots, words of the kind BOT. The first one also acts for players whose time has run out."""
 
     @_builtins.property
-    def display_names(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """The names that players use for words of the game, where they differ: for example "joker" for the notation "JK", or
-        "Solo for 6" for a contract.
-        """
+    def words(self) -> _containers.RepeatedCompositeFieldContainer[Global___Word]:
+        """The words of the game with their texts, ordered by kind."""
 
     @_builtins.property
     def proposals(self) -> _containers.RepeatedCompositeFieldContainer[Global___ProposalDescription]:
@@ -109,6 +337,14 @@ class GameDescription(_message.Message):
     def standing(self) -> Global___Standing:
         """How its results count in statistics and on its leaderboard."""
 
+    @_builtins.property
+    def piles(self) -> _containers.RepeatedCompositeFieldContainer[Global___PileDescription]:
+        """The piles, in the order to show them: by role."""
+
+    @_builtins.property
+    def recommended_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The numbers of seats with which it is at its best, ascending; empty if all are equally good."""
+
     def __init__(
         self,
         *,
@@ -120,20 +356,113 @@ class GameDescription(_message.Message):
         rules_version: _builtins.int = ...,
         options: _abc.Iterable[Global___OptionDescription] | None = ...,
         bots: _abc.Iterable[_builtins.str] | None = ...,
-        display_names: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        words: _abc.Iterable[Global___Word] | None = ...,
         proposals: _abc.Iterable[Global___ProposalDescription] | None = ...,
         deck: _abc.Iterable[_cards_pb2.CardFace] | None = ...,
         team_layouts: _abc.Iterable[Global___TeamLayout] | None = ...,
         presets: _abc.Iterable[Global___PresetDescription] | None = ...,
         standing: Global___Standing | None = ...,
+        piles: _abc.Iterable[Global___PileDescription] | None = ...,
+        has_tricks: _builtins.bool = ...,
+        recommended_seats: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "deck", b"deck", "display_names", b"display_names", "game", b"game", "max_seats", b"max_seats", "min_seats", b"min_seats", "name", b"name", "options", b"options", "presets", b"presets", "proposals", b"proposals", "rules_version", b"rules_version", "standing", b"standing", "summary", b"summary", "team_layouts", b"team_layouts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "deck", b"deck", "game", b"game", "has_tricks", b"has_tricks", "max_seats", b"max_seats", "min_seats", b"min_seats", "name", b"name", "options", b"options", "piles", b"piles", "presets", b"presets", "proposals", b"proposals", "recommended_seats", b"recommended_seats", "rules_version", b"rules_version", "standing", b"standing", "summary", b"summary", "team_layouts", b"team_layouts", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GameDescription: _TypeAlias = GameDescription  # noqa: Y015
+
+@_typing.final
+class Word(_message.Message):
+    """A word of a game with its text."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    WORD_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    kind: Global___WordKind.ValueType
+    """The kind."""
+    word: _builtins.str
+    """The word. No other one of its kind is equal."""
+    text: _builtins.str
+    """The text to show, in the language of the answer. A phrase has its parameters in braces: "bid {bid}"."""
+    def __init__(
+        self,
+        *,
+        kind: Global___WordKind.ValueType = ...,
+        word: _builtins.str = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "text", b"text", "word", b"word"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Word: _TypeAlias = Word  # noqa: Y015
+
+@_typing.final
+class PileDescription(_message.Message):
+    """All piles of one name: that of the whole table, or one for each seat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    ROLE_FIELD_NUMBER: _builtins.int
+    DISPLAY_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The name, a word of the kind PILE."""
+    role: Global___PileRole.ValueType
+    """The place on the table."""
+    display: Global___PileDisplay.ValueType
+    """How much of it to show at first."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        role: Global___PileRole.ValueType = ...,
+        display: Global___PileDisplay.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["display", b"display", "name", b"name", "role", b"role"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PileDescription: _TypeAlias = PileDescription  # noqa: Y015
+
+@_typing.final
+class ReactionDescription(_message.Message):
+    """A reaction that players can send."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REACTION_FIELD_NUMBER: _builtins.int
+    EMOJI_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    reaction: Global___Reaction.ValueType
+    """The reaction."""
+    emoji: _builtins.str
+    """The emoji."""
+    text: _builtins.str
+    """The text, for those who cannot see the emoji."""
+    def __init__(
+        self,
+        *,
+        reaction: Global___Reaction.ValueType = ...,
+        emoji: _builtins.str = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["emoji", b"emoji", "reaction", b"reaction", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReactionDescription: _TypeAlias = ReactionDescription  # noqa: Y015
 
 @_typing.final
 class Standing(_message.Message):
@@ -224,7 +553,7 @@ class PresetDescription(_message.Message):
     ACTION_TIME_FIELD_NUMBER: _builtins.int
     RESERVE_TIME_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """The name, in lower case with underscores, for example "blitz"."""
+    """The name, a word of the kind PRESET, in lower case with underscores, for example "blitz"."""
     @_builtins.property
     def options(self) -> _struct_pb2.Struct:
         """The options that differ from the defaults, by name."""
@@ -317,10 +646,17 @@ class OptionDescription(_message.Message):
     INTEGER_RANGE_FIELD_NUMBER: _builtins.int
     CHOICE_FIELD_NUMBER: _builtins.int
     REQUIREMENTS_FIELD_NUMBER: _builtins.int
+    GROUP_FIELD_NUMBER: _builtins.int
+    UNIT_FIELD_NUMBER: _builtins.int
+    CONDITION_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """The name, in lower case with underscores."""
+    """The name, a word of the kind OPTION, in lower case with underscores."""
     meaning: _builtins.str
-    """The effect of the option, one sentence in English."""
+    """The effect of the option, a few words."""
+    group: _builtins.str
+    """The group, a word of the kind OPTION_GROUP; empty for none. Options of a group follow each other."""
+    unit: _builtins.str
+    """The unit of a number, a word of the kind UNIT; empty for none."""
     @_builtins.property
     def flag(self) -> Global___FlagOption:
         """True or false."""
@@ -337,6 +673,10 @@ class OptionDescription(_message.Message):
     def requirements(self) -> _containers.RepeatedCompositeFieldContainer[Global___OptionRequirement]:
         """The values that are allowed only with a certain value of another option."""
 
+    @_builtins.property
+    def condition(self) -> Global___OptionCondition:
+        """When the option makes a difference; unset for always."""
+
     def __init__(
         self,
         *,
@@ -346,16 +686,47 @@ class OptionDescription(_message.Message):
         integer_range: Global___RangeOption | None = ...,
         choice: Global___ChoiceOption | None = ...,
         requirements: _abc.Iterable[Global___OptionRequirement] | None = ...,
+        group: _builtins.str = ...,
+        unit: _builtins.str = ...,
+        condition: Global___OptionCondition | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "flag", b"flag", "integer_range", b"integer_range", "values", b"values"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "condition", b"condition", "flag", b"flag", "integer_range", b"integer_range", "values", b"values"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "flag", b"flag", "integer_range", b"integer_range", "meaning", b"meaning", "name", b"name", "requirements", b"requirements", "values", b"values"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "condition", b"condition", "flag", b"flag", "group", b"group", "integer_range", b"integer_range", "meaning", b"meaning", "name", b"name", "requirements", b"requirements", "unit", b"unit", "values", b"values"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_values: _TypeAlias = _typing.Literal["flag", "integer_range", "choice"]  # noqa: Y015
     _WhichOneofArgType_values: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_values) -> _WhichOneofReturnType_values | None: ...
 
 Global___OptionDescription: _TypeAlias = OptionDescription  # noqa: Y015
+
+@_typing.final
+class OptionCondition(_message.Message):
+    """A condition: an option makes a difference only while another one has one of these values."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPTION_FIELD_NUMBER: _builtins.int
+    VALUES_FIELD_NUMBER: _builtins.int
+    option: _builtins.str
+    """The name of the other option."""
+    @_builtins.property
+    def values(self) -> _containers.RepeatedCompositeFieldContainer[_struct_pb2.Value]:
+        """The values of the other option."""
+
+    def __init__(
+        self,
+        *,
+        option: _builtins.str = ...,
+        values: _abc.Iterable[_struct_pb2.Value] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["option", b"option", "values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OptionCondition: _TypeAlias = OptionCondition  # noqa: Y015
 
 @_typing.final
 class OptionRequirement(_message.Message):
@@ -482,9 +853,9 @@ class ProposalDescription(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     MEANING_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """The name, for CreateProposal."""
+    """The name, for CreateProposal; a word of the kind PROPOSAL."""
     meaning: _builtins.str
-    """The effect when all seats agree, one sentence in English."""
+    """The effect when all seats agree, one sentence."""
     def __init__(
         self,
         *,

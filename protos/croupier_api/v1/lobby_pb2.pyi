@@ -445,18 +445,24 @@ class ListGamesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SEAT_COUNT_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
     seat_count: _builtins.int
     """The number of seats for which the options are described, exactly as CreateTable then takes them; 0 for the greatest
     number of each game. A game that cannot be played by so many is left out.
+    """
+    language: _builtins.str
+    """The language of the texts: "en", "nb" or "ru", or a tag that begins so, such as "nb-NO"; any other one, and none, is
+    answered in English.
     """
     def __init__(
         self,
         *,
         seat_count: _builtins.int = ...,
+        language: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat_count", b"seat_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["language", b"language", "seat_count", b"seat_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -469,18 +475,28 @@ class ListGamesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GAMES_FIELD_NUMBER: _builtins.int
+    REACTIONS_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    language: _builtins.str
+    """The language of the texts."""
     @_builtins.property
     def games(self) -> _containers.RepeatedCompositeFieldContainer[_games_pb2.GameDescription]:
         """The games, in the order to show them."""
+
+    @_builtins.property
+    def reactions(self) -> _containers.RepeatedCompositeFieldContainer[_games_pb2.ReactionDescription]:
+        """The reactions, in the order to show them."""
 
     def __init__(
         self,
         *,
         games: _abc.Iterable[_games_pb2.GameDescription] | None = ...,
+        reactions: _abc.Iterable[_games_pb2.ReactionDescription] | None = ...,
+        language: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "language", b"language", "reactions", b"reactions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

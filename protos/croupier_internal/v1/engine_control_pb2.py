@@ -27,7 +27,7 @@ from croupier_api.v1 import tables_pb2 as croupier__api_dot_v1_dot_tables__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)croupier_internal/v1/engine_control.proto\x12\x14\x63roupier_internal.v1\x1a\x1b\x63roupier_api/v1/games.proto\x1a\x1c\x63roupier_api/v1/tables.proto\x1a\x1cgoogle/protobuf/struct.proto\"*\n\x14\x44\x65scribeGamesRequest\x12\x12\n\nseat_count\x18\x01 \x01(\r\"`\n\x15\x44\x65scribeGamesResponse\x12/\n\x05games\x18\x01 \x03(\x0b\x32 .croupier_api.v1.GameDescription\x12\x16\n\x0eis_rolling_out\x18\x02 \x01(\x08\"\xf9\x01\n\x13PrepareTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x12\n\nseat_count\x18\x03 \x01(\r\x12(\n\x07options\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\x05 \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12\x0f\n\x07network\x18\x06 \x01(\t\x12\x10\n\x08revision\x18\x07 \x01(\r\x12\x15\n\rvalidate_only\x18\x08 \x01(\x08\x12\x16\n\x0ehost_player_id\x18\t \x01(\t\"\xca\x01\n\x14PrepareTableResponse\x12(\n\x07options\x18\x01 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\x02 \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12\x17\n\x0fseed_commitment\x18\x03 \x01(\t\x12\x15\n\rrules_version\x18\x04 \x01(\r\x12$\n\x05teams\x18\x05 \x03(\x0b\x32\x15.croupier_api.v1.Team\"\xcb\x02\n\x10OpenTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12*\n\x05seats\x18\x02 \x03(\x0b\x32\x1b.croupier_api.v1.PlayedSeat\x12\x14\n\x0c\x63lient_seeds\x18\x03 \x03(\x0c\x12,\n\x06\x61\x63\x63\x65ss\x18\x04 \x01(\x0b\x32\x1c.croupier_api.v1.TableAccess\x12\x1a\n\x12removed_player_ids\x18\x05 \x03(\t\x12\x12\n\nis_matched\x18\x06 \x01(\x08\x12\x10\n\x08revision\x18\x07 \x01(\r\x12(\n\x07options\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\t \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12\x15\n\rrules_version\x18\n \x01(\r\"\x13\n\x11OpenTableResponse\")\n\x14\x44iscardTablesRequest\x12\x11\n\ttable_ids\x18\x01 \x03(\t\"\x17\n\x15\x44iscardTablesResponse\"1\n\x17WatchEndedTablesRequest\x12\x16\n\x0eresume_unix_ms\x18\x01 \x01(\x03\"E\n\x18WatchEndedTablesResponse\x12\x11\n\ttable_ids\x18\x01 \x03(\t\x12\x16\n\x0eresume_unix_ms\x18\x02 \x01(\x03\",\n\x17GetTableStatusesRequest\x12\x11\n\ttable_ids\x18\x01 \x03(\t\"O\n\x18GetTableStatusesResponse\x12\x33\n\x08statuses\x18\x01 \x03(\x0b\x32!.croupier_internal.v1.TableStatus\"x\n\x0bTableStatus\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x13\n\x0bis_finished\x18\x02 \x01(\x08\x12\x18\n\x10\x61\x63ted_player_ids\x18\x03 \x03(\t\x12(\n\x04turn\x18\x04 \x01(\x0b\x32\x1a.croupier_internal.v1.Turn\">\n\x04Turn\x12\x0e\n\x06to_act\x18\x01 \x01(\r\x12\x0c\n\x04\x61way\x18\x02 \x01(\r\x12\x18\n\x10\x64\x65\x61\x64line_unix_ms\x18\x03 \x01(\x03\"[\n\x13\x46orgetPlayerRequest\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12\x19\n\x11playing_table_ids\x18\x02 \x03(\t\x12\x16\n\x0e\x61\x66ter_table_id\x18\x03 \x01(\t\")\n\x14\x46orgetPlayerResponse\x12\x11\n\ttable_ids\x18\x01 \x03(\t2\xa1\x06\n\x14\x45ngineControlService\x12m\n\rDescribeGames\x12*.croupier_internal.v1.DescribeGamesRequest\x1a+.croupier_internal.v1.DescribeGamesResponse\"\x03\x90\x02\x01\x12j\n\x0cPrepareTable\x12).croupier_internal.v1.PrepareTableRequest\x1a*.croupier_internal.v1.PrepareTableResponse\"\x03\x90\x02\x02\x12\x61\n\tOpenTable\x12&.croupier_internal.v1.OpenTableRequest\x1a\'.croupier_internal.v1.OpenTableResponse\"\x03\x90\x02\x02\x12m\n\rDiscardTables\x12*.croupier_internal.v1.DiscardTablesRequest\x1a+.croupier_internal.v1.DiscardTablesResponse\"\x03\x90\x02\x02\x12x\n\x10WatchEndedTables\x12-.croupier_internal.v1.WatchEndedTablesRequest\x1a..croupier_internal.v1.WatchEndedTablesResponse\"\x03\x90\x02\x01\x30\x01\x12j\n\x0c\x46orgetPlayer\x12).croupier_internal.v1.ForgetPlayerRequest\x1a*.croupier_internal.v1.ForgetPlayerResponse\"\x03\x90\x02\x02\x12v\n\x10GetTableStatuses\x12-.croupier_internal.v1.GetTableStatusesRequest\x1a..croupier_internal.v1.GetTableStatusesResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)croupier_internal/v1/engine_control.proto\x12\x14\x63roupier_internal.v1\x1a\x1b\x63roupier_api/v1/games.proto\x1a\x1c\x63roupier_api/v1/tables.proto\x1a\x1cgoogle/protobuf/struct.proto\"<\n\x14\x44\x65scribeGamesRequest\x12\x12\n\nseat_count\x18\x01 \x01(\r\x12\x10\n\x08language\x18\x02 \x01(\t\"\x99\x01\n\x15\x44\x65scribeGamesResponse\x12/\n\x05games\x18\x01 \x03(\x0b\x32 .croupier_api.v1.GameDescription\x12\x16\n\x0eis_rolling_out\x18\x02 \x01(\x08\x12\x37\n\treactions\x18\x03 \x03(\x0b\x32$.croupier_api.v1.ReactionDescription\"\xf9\x01\n\x13PrepareTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x12\n\nseat_count\x18\x03 \x01(\r\x12(\n\x07options\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\x05 \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12\x0f\n\x07network\x18\x06 \x01(\t\x12\x10\n\x08revision\x18\x07 \x01(\r\x12\x15\n\rvalidate_only\x18\x08 \x01(\x08\x12\x16\n\x0ehost_player_id\x18\t \x01(\t\"\xca\x01\n\x14PrepareTableResponse\x12(\n\x07options\x18\x01 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\x02 \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12\x17\n\x0fseed_commitment\x18\x03 \x01(\t\x12\x15\n\rrules_version\x18\x04 \x01(\r\x12$\n\x05teams\x18\x05 \x03(\x0b\x32\x15.croupier_api.v1.Team\"\xcb\x02\n\x10OpenTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12*\n\x05seats\x18\x02 \x03(\x0b\x32\x1b.croupier_api.v1.PlayedSeat\x12\x14\n\x0c\x63lient_seeds\x18\x03 \x03(\x0c\x12,\n\x06\x61\x63\x63\x65ss\x18\x04 \x01(\x0b\x32\x1c.croupier_api.v1.TableAccess\x12\x1a\n\x12removed_player_ids\x18\x05 \x03(\t\x12\x12\n\nis_matched\x18\x06 \x01(\x08\x12\x10\n\x08revision\x18\x07 \x01(\r\x12(\n\x07options\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\t \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12\x15\n\rrules_version\x18\n \x01(\r\"\x13\n\x11OpenTableResponse\")\n\x14\x44iscardTablesRequest\x12\x11\n\ttable_ids\x18\x01 \x03(\t\"\x17\n\x15\x44iscardTablesResponse\"1\n\x17WatchEndedTablesRequest\x12\x16\n\x0eresume_unix_ms\x18\x01 \x01(\x03\"E\n\x18WatchEndedTablesResponse\x12\x11\n\ttable_ids\x18\x01 \x03(\t\x12\x16\n\x0eresume_unix_ms\x18\x02 \x01(\x03\",\n\x17GetTableStatusesRequest\x12\x11\n\ttable_ids\x18\x01 \x03(\t\"O\n\x18GetTableStatusesResponse\x12\x33\n\x08statuses\x18\x01 \x03(\x0b\x32!.croupier_internal.v1.TableStatus\"x\n\x0bTableStatus\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x13\n\x0bis_finished\x18\x02 \x01(\x08\x12\x18\n\x10\x61\x63ted_player_ids\x18\x03 \x03(\t\x12(\n\x04turn\x18\x04 \x01(\x0b\x32\x1a.croupier_internal.v1.Turn\">\n\x04Turn\x12\x0e\n\x06to_act\x18\x01 \x01(\r\x12\x0c\n\x04\x61way\x18\x02 \x01(\r\x12\x18\n\x10\x64\x65\x61\x64line_unix_ms\x18\x03 \x01(\x03\"[\n\x13\x46orgetPlayerRequest\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12\x19\n\x11playing_table_ids\x18\x02 \x03(\t\x12\x16\n\x0e\x61\x66ter_table_id\x18\x03 \x01(\t\")\n\x14\x46orgetPlayerResponse\x12\x11\n\ttable_ids\x18\x01 \x03(\t2\xa1\x06\n\x14\x45ngineControlService\x12m\n\rDescribeGames\x12*.croupier_internal.v1.DescribeGamesRequest\x1a+.croupier_internal.v1.DescribeGamesResponse\"\x03\x90\x02\x01\x12j\n\x0cPrepareTable\x12).croupier_internal.v1.PrepareTableRequest\x1a*.croupier_internal.v1.PrepareTableResponse\"\x03\x90\x02\x02\x12\x61\n\tOpenTable\x12&.croupier_internal.v1.OpenTableRequest\x1a\'.croupier_internal.v1.OpenTableResponse\"\x03\x90\x02\x02\x12m\n\rDiscardTables\x12*.croupier_internal.v1.DiscardTablesRequest\x1a+.croupier_internal.v1.DiscardTablesResponse\"\x03\x90\x02\x02\x12x\n\x10WatchEndedTables\x12-.croupier_internal.v1.WatchEndedTablesRequest\x1a..croupier_internal.v1.WatchEndedTablesResponse\"\x03\x90\x02\x01\x30\x01\x12j\n\x0c\x46orgetPlayer\x12).croupier_internal.v1.ForgetPlayerRequest\x1a*.croupier_internal.v1.ForgetPlayerResponse\"\x03\x90\x02\x02\x12v\n\x10GetTableStatuses\x12-.croupier_internal.v1.GetTableStatusesRequest\x1a..croupier_internal.v1.GetTableStatusesResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -49,37 +49,37 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ENGINECONTROLSERVICE'].methods_by_name['GetTableStatuses']._loaded_options = None
   _globals['_ENGINECONTROLSERVICE'].methods_by_name['GetTableStatuses']._serialized_options = b'\220\002\001'
   _globals['_DESCRIBEGAMESREQUEST']._serialized_start=156
-  _globals['_DESCRIBEGAMESREQUEST']._serialized_end=198
-  _globals['_DESCRIBEGAMESRESPONSE']._serialized_start=200
-  _globals['_DESCRIBEGAMESRESPONSE']._serialized_end=296
-  _globals['_PREPARETABLEREQUEST']._serialized_start=299
-  _globals['_PREPARETABLEREQUEST']._serialized_end=548
-  _globals['_PREPARETABLERESPONSE']._serialized_start=551
-  _globals['_PREPARETABLERESPONSE']._serialized_end=753
-  _globals['_OPENTABLEREQUEST']._serialized_start=756
-  _globals['_OPENTABLEREQUEST']._serialized_end=1087
-  _globals['_OPENTABLERESPONSE']._serialized_start=1089
-  _globals['_OPENTABLERESPONSE']._serialized_end=1108
-  _globals['_DISCARDTABLESREQUEST']._serialized_start=1110
-  _globals['_DISCARDTABLESREQUEST']._serialized_end=1151
-  _globals['_DISCARDTABLESRESPONSE']._serialized_start=1153
-  _globals['_DISCARDTABLESRESPONSE']._serialized_end=1176
-  _globals['_WATCHENDEDTABLESREQUEST']._serialized_start=1178
-  _globals['_WATCHENDEDTABLESREQUEST']._serialized_end=1227
-  _globals['_WATCHENDEDTABLESRESPONSE']._serialized_start=1229
-  _globals['_WATCHENDEDTABLESRESPONSE']._serialized_end=1298
-  _globals['_GETTABLESTATUSESREQUEST']._serialized_start=1300
-  _globals['_GETTABLESTATUSESREQUEST']._serialized_end=1344
-  _globals['_GETTABLESTATUSESRESPONSE']._serialized_start=1346
-  _globals['_GETTABLESTATUSESRESPONSE']._serialized_end=1425
-  _globals['_TABLESTATUS']._serialized_start=1427
-  _globals['_TABLESTATUS']._serialized_end=1547
-  _globals['_TURN']._serialized_start=1549
-  _globals['_TURN']._serialized_end=1611
-  _globals['_FORGETPLAYERREQUEST']._serialized_start=1613
-  _globals['_FORGETPLAYERREQUEST']._serialized_end=1704
-  _globals['_FORGETPLAYERRESPONSE']._serialized_start=1706
-  _globals['_FORGETPLAYERRESPONSE']._serialized_end=1747
-  _globals['_ENGINECONTROLSERVICE']._serialized_start=1750
-  _globals['_ENGINECONTROLSERVICE']._serialized_end=2551
+  _globals['_DESCRIBEGAMESREQUEST']._serialized_end=216
+  _globals['_DESCRIBEGAMESRESPONSE']._serialized_start=219
+  _globals['_DESCRIBEGAMESRESPONSE']._serialized_end=372
+  _globals['_PREPARETABLEREQUEST']._serialized_start=375
+  _globals['_PREPARETABLEREQUEST']._serialized_end=624
+  _globals['_PREPARETABLERESPONSE']._serialized_start=627
+  _globals['_PREPARETABLERESPONSE']._serialized_end=829
+  _globals['_OPENTABLEREQUEST']._serialized_start=832
+  _globals['_OPENTABLEREQUEST']._serialized_end=1163
+  _globals['_OPENTABLERESPONSE']._serialized_start=1165
+  _globals['_OPENTABLERESPONSE']._serialized_end=1184
+  _globals['_DISCARDTABLESREQUEST']._serialized_start=1186
+  _globals['_DISCARDTABLESREQUEST']._serialized_end=1227
+  _globals['_DISCARDTABLESRESPONSE']._serialized_start=1229
+  _globals['_DISCARDTABLESRESPONSE']._serialized_end=1252
+  _globals['_WATCHENDEDTABLESREQUEST']._serialized_start=1254
+  _globals['_WATCHENDEDTABLESREQUEST']._serialized_end=1303
+  _globals['_WATCHENDEDTABLESRESPONSE']._serialized_start=1305
+  _globals['_WATCHENDEDTABLESRESPONSE']._serialized_end=1374
+  _globals['_GETTABLESTATUSESREQUEST']._serialized_start=1376
+  _globals['_GETTABLESTATUSESREQUEST']._serialized_end=1420
+  _globals['_GETTABLESTATUSESRESPONSE']._serialized_start=1422
+  _globals['_GETTABLESTATUSESRESPONSE']._serialized_end=1501
+  _globals['_TABLESTATUS']._serialized_start=1503
+  _globals['_TABLESTATUS']._serialized_end=1623
+  _globals['_TURN']._serialized_start=1625
+  _globals['_TURN']._serialized_end=1687
+  _globals['_FORGETPLAYERREQUEST']._serialized_start=1689
+  _globals['_FORGETPLAYERREQUEST']._serialized_end=1780
+  _globals['_FORGETPLAYERRESPONSE']._serialized_start=1782
+  _globals['_FORGETPLAYERRESPONSE']._serialized_end=1823
+  _globals['_ENGINECONTROLSERVICE']._serialized_start=1826
+  _globals['_ENGINECONTROLSERVICE']._serialized_end=2627
 # @@protoc_insertion_point(module_scope)

@@ -28,16 +28,20 @@ class DescribeGamesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SEAT_COUNT_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
     seat_count: _builtins.int
     """The number of seats for which the options are described; 0 for the greatest number of each game."""
+    language: _builtins.str
+    """The language of the texts, one of those of ListGames."""
     def __init__(
         self,
         *,
         seat_count: _builtins.int = ...,
+        language: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat_count", b"seat_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["language", b"language", "seat_count", b"seat_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -51,21 +55,27 @@ class DescribeGamesResponse(_message.Message):
 
     GAMES_FIELD_NUMBER: _builtins.int
     IS_ROLLING_OUT_FIELD_NUMBER: _builtins.int
+    REACTIONS_FIELD_NUMBER: _builtins.int
     is_rolling_out: _builtins.bool
     """Whether other engines know other games, options or bots, because a roll-out is in progress."""
     @_builtins.property
     def games(self) -> _containers.RepeatedCompositeFieldContainer[_games_pb2.GameDescription]:
         """The games, in the order to show them."""
 
+    @_builtins.property
+    def reactions(self) -> _containers.RepeatedCompositeFieldContainer[_games_pb2.ReactionDescription]:
+        """The reactions, in the order to show them."""
+
     def __init__(
         self,
         *,
         games: _abc.Iterable[_games_pb2.GameDescription] | None = ...,
         is_rolling_out: _builtins.bool = ...,
+        reactions: _abc.Iterable[_games_pb2.ReactionDescription] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "is_rolling_out", b"is_rolling_out"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "is_rolling_out", b"is_rolling_out", "reactions", b"reactions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -34,6 +34,14 @@ Options = Annotated[
 Server = Annotated[
     str | None, typer.Option(metavar="HOST:PORT", help="A gateway elsewhere, instead of the services in DIR.")
 ]
+Language = Annotated[
+    str,
+    typer.Option(
+        metavar="LANGUAGE",
+        help="The language of games and rules: en, nb or ru.",
+        show_default="that of the environment",
+    ),
+]
 OtherPlayer = Annotated[
     str,
     typer.Option(

@@ -13,6 +13,16 @@ from croupier.games.cards import Card, CardFace
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice
 from croupier.games.facts import Call, Contract, Mark, Pile, PileCard, SeatView, View
 from croupier.games.interface import Bot, Legal, Observation, completed_options
+from croupier.games.values import (
+    CardsValue,
+    NumberValue,
+    PointsValue,
+    SeatsValue,
+    SeatValue,
+    SuitValue,
+    Value,
+    WordValue,
+)
 from croupier_api.v1 import actions_pb2, facts_pb2, tables_pb2
 from croupier_client.cards import CardValue
 from croupier_client.choices import complete_choice
@@ -49,7 +59,7 @@ def decode_view(view: facts_pb2.TableView, deck: tuple[CardFace, ...] = ()) -> V
         piles=tuple(map(_decode_pile, view.piles)),
         calls=tuple(_decode_call(call, deck) for call in view.calls),
         contract=_decode_contract(view.contract),
-        marks=tuple(Mark(mark.name, mark.seat if mark.HasField("seat") else None, mark.value) for mark in view.marks),
+        marks=tuple(map(_decode_mark, view.marks)),
         card_order=_decode_cards(view.card_order),
         seats_to_act=tuple(view.seats_to_act),
         ranking=tuple(tuple(group.seats) for group in view.ranking),
@@ -112,6 +122,29 @@ def _decode_pile(pile: facts_pb2.Pile) -> Pile:
 
 def _decode_call(call: facts_pb2.Call, deck: tuple[CardFace, ...]) -> Call:
     return Call(call.seat, decode_action(call.action, deck) if call.HasField("action") else None)
+
+
+def _decode_mark(mark: facts_pb2.Mark) -> Mark:
+    value = _decode_value(mark.value) if mark.value.WhichOneof("value") else None
+    return Mark(mark.name, mark.seat if mark.HasField("seat") else None, value)
+
+
+def _decode_value(value: facts_pb2.Value) -> Value:
+    match value.WhichOneof("value"):
+        case "number":
+            return NumberValue(value.number)
+        case "word":
+            return WordValue(value.word)
+        case "seat":
+            return SeatValue(value.seat)
+        case "seats":
+            return SeatsValue(tuple(value.seats.seats))
+        case "suit":
+            return SuitValue(value.suit - 1)
+        case "cards":
+            return CardsValue(_decode_cards(value.cards.cards))
+        case _:
+            return PointsValue(tuple(value.points.points))
 
 
 def _decode_contract(contract: facts_pb2.Contract) -> Contract:

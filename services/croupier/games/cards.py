@@ -15,7 +15,6 @@ Hands: TypeAlias = tuple[tuple[Card, ...], ...]
 
 RANKS = "23456789TJQKA"
 SUITS = "CDHS"
-SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 JOKER: Card = 52
 NOTATION: tuple[str, ...] = (*(rank + suit for suit in SUITS for rank in RANKS), "JK")
 CARD_OF_NOTATION: dict[str, Card] = {text: card for card, text in enumerate(NOTATION)}

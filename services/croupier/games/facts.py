@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from croupier.games.actions import Action
 from croupier.games.cards import NOTATION, Card, Suit
+from croupier.games.values import Phrases, Value
 
 Seat: TypeAlias = int
 Viewer: TypeAlias = int
@@ -80,6 +81,7 @@ class CardsMoved(NamedTuple):
     Where they are named, both places are open to the audience, but for a hand that it does not see: a pile that turns
     into a hidden one goes through the box. Going from pile to pile, cards keep the seat that they came from.
     `face_down` is whether the pile that they went to lies face down from now on; its owner may still know its cards.
+    `word` is one of the kind CARD_MOVE for a move that players have a word for, such as a cut.
     """
 
     source: Place
@@ -89,6 +91,7 @@ class CardsMoved(NamedTuple):
     reason: MoveReason
     audience: Audience = EVERYONE
     face_down: bool = False
+    word: str = ""
 
 
 def moves_to_hand(
@@ -108,10 +111,10 @@ def hands_dealt(hands: Iterable[Iterable[Card]]) -> list["Fact"]:
     return [move for seat, hand in dealt if hand for move in moves_to_hand(None, seat, hand, MoveReason.DEAL)]
 
 
-def plays_to(pile: str) -> tuple[tuple[CardsMoved, ...], ...]:
+def plays_to(pile: str, word: str = "") -> tuple[tuple[CardsMoved, ...], ...]:
     """Return by seat and standard card the fact that it is played to a pile; made once, since every play needs one."""
     return tuple(
-        tuple(CardsMoved(seat, pile, (card,), 1, MoveReason.PLAY) for card in range(len(NOTATION)))
+        tuple(CardsMoved(seat, pile, (card,), 1, MoveReason.PLAY, word=word) for card in range(len(NOTATION)))
         for seat in range(MAX_SEATS)
     )
 
@@ -174,15 +177,15 @@ class HandRevealed(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A named value that is special to a game, of the table (seat None) or of a seat."""
+    """A named value that is special to a game, of the table (seat None) or of a seat; the value None removes it."""
 
     name: str
     seat: Seat | None
-    value: str
+    value: Value | None
 
 
 class MarkChanged(NamedTuple):
-    """A mark changed; an empty value removes it."""
+    """A mark changed."""
 
     mark: Mark
     audience: Audience = EVERYONE
@@ -217,18 +220,17 @@ class Count(NamedTuple):
 
 
 class RoundScore(NamedTuple):
-    """The score of a round: points and running totals by seat, and how each seat's line came about (may be empty).
+    """The score of a round: points and running totals by seat, and how each seat's points came about, or ().
 
-    `headline` describes the round for people, without naming seats; `details` has the same for programs by name,
-    seats by their numbers; `counts` are for statistics.
+    `headline` describes the round, `details` have the same value by value, and `counts` are for statistics.
     """
 
     round_number: int
     points: tuple[int, ...]
     totals: tuple[int, ...]
-    notes: tuple[str, ...]
-    headline: str = ""
-    details: tuple[tuple[str, str], ...] = ()
+    notes: tuple[Phrases, ...] = ()
+    headline: Phrases = ()
+    details: tuple[Mark, ...] = ()
     counts: tuple[Count, ...] = ()
 
 

@@ -15,6 +15,7 @@ from croupier.games.actions import Action
 from croupier.games.cards import Card, CardFace
 from croupier.games.choices import ActionChoice
 from croupier.games.facts import MAX_SEATS, Fact, Ranking, Seat, View, Viewer
+from croupier.games.words import PileKind, Words
 
 
 class IllegalAction(ValueError):
@@ -109,6 +110,13 @@ OptionValue: TypeAlias = bool | int | str
 OptionValues: TypeAlias = Mapping[str, OptionValue]
 
 
+class Condition(NamedTuple):
+    """A condition on an option's meaning: it makes a difference only while another option has one of these values."""
+
+    other: str
+    values: tuple[OptionValue, ...]
+
+
 class Requirement(NamedTuple):
     """A value of an option that is allowed only with a certain value of another option."""
 
@@ -121,7 +129,9 @@ class Requirement(NamedTuple):
 class Option:
     """An option of a game as people read it: allowed values are listed, or are the range lowest..highest.
 
-    `earlier` is the value of tables that were opened before the option existed; None if it has always existed.
+    `earlier` is the value of tables that were opened before the option existed; None if it has always existed. `group`
+    is a word for options that belong together, `unit` one for what a number counts, "" for none; `condition` says when
+    the option makes a difference, None for always.
     """
 
     name: str
@@ -130,6 +140,9 @@ class Option:
     meaning: str
     requirements: tuple[Requirement, ...] = ()
     earlier: OptionValue | None = None
+    group: str = ""
+    unit: str = ""
+    condition: Condition | None = None
 
     @property
     def type_name(self) -> str:
@@ -219,12 +232,18 @@ class Rules(ABC, Generic[S]):
     """The computer players by name, first the one that also acts for seats that time out."""
     rules_version: int = 1
     """The version of these rules, written into every table."""
-    names: Mapping[str, str] = MappingProxyType({})
-    """Names that players use, where they differ: from a card, suit, contract or other word to its name."""
+    words: Words = MappingProxyType({})
+    """The words of the game with their English texts, beside SHARED_WORDS."""
+    piles: tuple[PileKind, ...] = ()
+    """The kinds of its piles."""
+    has_tricks: bool = False
+    """Whether seats take tricks, which are counted in a round."""
+    recommended_seats: range | None = None
+    """The numbers of seats with which it is at its best; None if all are equally good."""
     deck: tuple[CardFace, ...] = ()
     """The cards of the game's own deck; empty for a game with standard cards."""
     proposals: Mapping[str, str] = MappingProxyType({})
-    """The proposals that seats can agree on, by name, each with a sentence on its effect."""
+    """The proposals that seats can agree on, by name, each with an English sentence on its effect."""
     presets: tuple[Preset, ...] = (BLITZ, SLOW)
     """The presets, each with another name."""
     standing: Standing = Standing()

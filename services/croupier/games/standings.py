@@ -18,11 +18,6 @@ def relative_to_others(gains: Sequence[float], span: float) -> list[float]:
     return [clamped(0.5 + (own - (total - own) / others) / span) for own in gains]
 
 
-def listed(values: Iterable[object]) -> str:
-    """Return values in one text, as the details of a round have them."""
-    return " ".join(map(str, values))
-
-
 def clamped(value: float) -> float:
     """Return the nearest number from 0 to 1."""
     return min(max(value, 0.0), 1.0)

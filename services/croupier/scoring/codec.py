@@ -1,6 +1,6 @@
 """Translation between the contract's messages and the ledger's values, with the checks of requests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -18,10 +18,11 @@ from croupier_internal.v1 import scoring_control_pb2
 
 MAX_GAME_ID_CHARACTERS = 32
 MAX_NAME_CODE_POINTS = 160
-MAX_NOTE_CHARACTERS = 1000
 MAX_SEATS = 30
 MAX_ROUND = 10_000
+MAX_PHRASES = 16
 MAX_DETAILS = 64
+MAX_TEXTS_BYTES = 16_384
 MAX_COUNTS = 64
 MAX_AMOUNT = 10_000
 ROUNDS_STEP = 12
@@ -45,23 +46,40 @@ def decode_round(request: scoring_control_pb2.RecordRoundRequest) -> tuple[Sheet
         raise invalid_field("score.round", f"invalid score.round {score.round}: expected 1 to {MAX_ROUND}")
     points = _decode_by_seat("score.points", score.points, sheet)
     totals = _decode_by_seat("score.totals", score.totals, sheet)
-    _check_none_or_by_seat("score.notes", len(score.notes), sheet)
-    notes = tuple(
-        decode_text(f"score.notes[{seat}]", note, MAX_NOTE_CHARACTERS) for seat, note in enumerate(score.notes)
-    )
-    headline = decode_text("score.headline", score.headline, MAX_NOTE_CHARACTERS)
-    details = _decode_details(score.details)
+    texts = _decode_texts(score, sheet)
     _check_length("score.counts", len(score.counts), MAX_COUNTS)
     counts = tuple(_decode_count(f"score.counts[{number}]", count, sheet) for number, count in enumerate(score.counts))
-    return sheet, Round(score.round, points, totals, notes, headline, details, counts)
+    return sheet, Round(score.round, points, totals, texts, counts)
 
 
-def _decode_details(details: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    _check_length("score.details", len(details), MAX_DETAILS)
-    for name, value in details.items():
-        decode_id("score.details", name)
-        decode_text(f"score.details[{name}]", value, MAX_NOTE_CHARACTERS)
-    return tuple(sorted(details.items()))
+def _decode_texts(score: facts_pb2.RoundScore, sheet: Sheet) -> bytes:
+    """Return notes, headline and details in their encoded form: clients show them, scoring only bounds them."""
+    texts = facts_pb2.RoundScore(notes=score.notes, headline=score.headline, details=score.details)
+    if texts.ByteSize() > MAX_TEXTS_BYTES:
+        found, expected = f"{texts.ByteSize()} bytes", f"at most {MAX_TEXTS_BYTES}"
+        raise invalid_field("score", f"invalid notes, headline and details of {found}: expected {expected}")
+    _check_none_or_by_seat("score.notes", len(score.notes), sheet)
+    for seat, note in enumerate(score.notes):
+        _check_phrases(f"score.notes[{seat}]", note.phrases)
+    _check_phrases("score.headline", score.headline)
+    _check_length("score.details", len(score.details), MAX_DETAILS)
+    for number, detail in enumerate(score.details):
+        _check_value(f"score.details[{number}]", detail.name, detail.value)
+    return texts.SerializeToString(deterministic=True)
+
+
+def _check_phrases(field: str, phrases: Sequence[facts_pb2.Phrase]) -> None:
+    _check_length(field, len(phrases), MAX_PHRASES)
+    for number, phrase in enumerate(phrases):
+        decode_id(f"{field}[{number}].word", phrase.word)
+        for parameter in phrase.parameters:
+            _check_value(f"{field}[{number}].parameters", parameter.name, parameter.value)
+
+
+def _check_value(field: str, name: str, value: facts_pb2.Value) -> None:
+    decode_id(f"{field}.name", name)
+    if value.HasField("word"):
+        decode_id(f"{field}.value.word", value.word)
 
 
 def _check_length(field: str, length: int, maximum: int) -> None:
@@ -189,15 +207,14 @@ async def encode_score_sheet(score_sheet: ScoreSheet) -> bytes:
 
 
 def _encode_round(score: Round) -> facts_pb2.RoundScore:
-    return facts_pb2.RoundScore(
+    message = facts_pb2.RoundScore(
         round=score.number,
         points=score.points,
         totals=score.totals,
-        notes=score.notes,
-        headline=score.headline,
-        details=dict(score.details),
         counts=[facts_pb2.SeatCount(name=name, seat=seat, amount=amount) for name, seat, amount in score.counts],
     )
+    message.MergeFromString(score.texts)
+    return message
 
 
 def encode_result(sheet: Sheet, result: Result) -> pb.GameResult:

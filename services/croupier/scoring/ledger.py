@@ -61,18 +61,15 @@ class SeatCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A line of a score sheet: its number from 1, points, running totals and notes by seat; notes may be empty.
+    """A line of a score sheet: its number from 1, points and running totals by seat, and `counts` for statistics.
 
-    `headline` describes the round and may be empty. `details` are the same as pairs of name and value, ordered by
-    name. `counts` are for statistics.
+    `texts` is an encoded RoundScore of the contract that has the notes, headline and details only.
     """
 
     number: int
     points: tuple[int, ...]
     totals: tuple[int, ...]
-    notes: tuple[str, ...]
-    headline: str = ""
-    details: tuple[tuple[str, str], ...] = ()
+    texts: bytes = b""
     counts: tuple[SeatCount, ...] = ()
 
 
@@ -158,7 +155,7 @@ def _find_sheet(connection: Connection, table_id: str, is_shown: Callable[[Sheet
 def _record_round(connection: Connection, sheet: Sheet, entry: Round, clock: Clock) -> bool:
     key = {"table_id": sheet.table_id, "round": entry.number}
     _record_sheet(connection, _without_deleted(connection, sheet), clock())
-    columns = {"headline": entry.headline} | {name: json.dumps(getattr(entry, name)) for name in _ROUND_JSON}
+    columns = {"texts": entry.texts} | {name: json.dumps(getattr(entry, name)) for name in _ROUND_JSON}
     is_new = _insert_once(connection, ROUNDS, key, columns, f"round {entry.number}")
     if is_new and entry.counts:
         sums: Counter[tuple[int, str]] = Counter()
@@ -259,9 +256,9 @@ def _insert_once(
 
 
 def _check_same(stored: RowMapping, columns: Mapping[str, Any], description: str) -> None:
-    """Raise AlreadyExists if a stored row has other values; results of earlier versions lack some."""
+    """Raise AlreadyExists if a stored row has other values; entries of earlier versions lack some."""
     for name, value in columns.items():
-        is_unknown = name in _LATER_COLUMNS and _UNKNOWN in (stored[name], value)
+        is_unknown = name in _UNKNOWN and _UNKNOWN[name] in (stored[name], value)
         if stored[name] != value and not is_unknown:
             message = f"{description} of this table differs from the ledger, whose entries never change"
             raise AlreadyExists(errors_pb2.ERROR_REASON_LEDGER_CONFLICT, message)
@@ -285,9 +282,9 @@ def _insert_if_absent(dialect: str, table: Table) -> Upsert:
     return insert_into(dialect, table).on_conflict_do_nothing()
 
 
-_UNKNOWN = json.dumps(())
-_LATER_COLUMNS = ("conduct", "outcomes")
-_ROUND_JSON = ("points", "totals", "notes", "details", "counts")
+_UNKNOWN = {"conduct": json.dumps(()), "outcomes": json.dumps(()), "texts": b""}
+"""By column that entries of earlier versions lack: its value for them."""
+_ROUND_JSON = ("points", "totals", "counts")
 
 
 def _result_columns(result: Result) -> dict[str, Any]:
@@ -354,10 +351,8 @@ def decode_sheet(row: Row[Any]) -> Sheet:
 
 
 def _decode_round(row: Row[Any]) -> Round:
-    points, totals, notes = (tuple(json.loads(text)) for text in (row.points, row.totals, row.notes))
-    details = tuple((name, value) for name, value in json.loads(row.details))
     counts = tuple(SeatCount(*count) for count in json.loads(row.counts))
-    return Round(row.round, points, totals, notes, row.headline, details, counts)
+    return Round(row.round, tuple(json.loads(row.points)), tuple(json.loads(row.totals)), row.texts, counts)
 
 
 def decode_result(row: Row[Any]) -> Result:

@@ -27,9 +27,7 @@ ROUNDS = sa.Table(
     sa.Column("round", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("points", sa.Text, nullable=False),  # JSON: by seat
     sa.Column("totals", sa.Text, nullable=False),  # JSON: by seat
-    sa.Column("notes", sa.Text, nullable=False),  # JSON: by seat, or empty
-    sa.Column("headline", sa.Text, nullable=False),
-    sa.Column("details", sa.Text, nullable=False),  # JSON: [name, value] by name
+    sa.Column("texts", sa.LargeBinary, nullable=False),  # encoded RoundScore: notes, headline and details
     sa.Column("counts", sa.Text, nullable=False),  # JSON: [name, seat, amount] in their order
 )
 

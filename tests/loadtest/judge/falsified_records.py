@@ -322,7 +322,7 @@ RECORDS: Cases = {
         "write_another_round": change_replay(_change_a_round),
         "enter_another_total": change_sheet(lambda sheet: sheet.result.totals.insert(0, 99)),
         "enter_a_round_twice": change_sheet(lambda sheet: sheet.rounds.append(sheet.rounds[0])),
-        "enter_another_headline": change_sheet(lambda sheet: setattr(sheet.rounds[0], "headline", "a walkover")),
+        "enter_another_headline": change_sheet(lambda sheet: sheet.rounds[0].headline.add(word="walkover")),
         "enter_another_player": change_sheet(lambda sheet: setattr(sheet.result.seats[0], "player_id", "another")),
         "enter_another_conduct": change_sheet(lambda sheet: setattr(sheet.result.conduct[0], "timeouts", 99)),
         "enter_no_conduct": change_sheet(lambda sheet: sheet.result.ClearField("conduct")),

@@ -271,7 +271,7 @@ STREAMS: Cases = {
         ),
         "write_a_card_down": change_entry(
             lambda message, table: message.update.facts.add(
-                mark_changed={"mark": {"name": "hint", "value": f"it is {card_text(hidden_card(table))}"}}
+                mark_changed={"mark": {"name": "hint", "value": {"word": f"it is {card_text(hidden_card(table))}"}}}
             )
         ),
         "name_a_card_in_a_refusal": name_a_card_in_a_refusal,

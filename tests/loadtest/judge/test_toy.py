@@ -120,7 +120,7 @@ def reveal(table: PlayedTable) -> facts_pb2.Fact:
 
 def name_a_card(table: PlayedTable) -> facts_pb2.Fact:
     """Return a mark that names the card of another seat."""
-    mark = facts_pb2.Mark(name="hint", value=f"it is {TEXTS[reserve_of(table, OTHER)]}")
+    mark = facts_pb2.Mark(name="hint", value=facts_pb2.Value(word=f"it is {TEXTS[reserve_of(table, OTHER)]}"))
     return facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=mark))
 
 

@@ -89,7 +89,7 @@ class OneTenTable(interface.JudgeTable):
             piles["kitty"] = face_down(self.kitty)
         piles["stock"] = face_down(self.stock)  # 110-VIS-6
         piles["put_away"] = face_down(self.put_away, self.winner)
-        piles |= {f"discards_{seat}": face_down(cards, seat) for seat, cards in self.discards.items()}
+        piles |= {f"discards {seat}": face_down(cards, seat) for seat, cards in self.discards.items()}
         return {name: pile for name, pile in piles.items() if pile.cards}
 
     def seen(self) -> list[tuple[list[list[interface.Card]], dict[str, interface.Pile]]]:

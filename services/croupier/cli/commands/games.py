@@ -1,5 +1,6 @@
-"""`croupier games`: the games with their seats, options, terms and proposals, or the rules of one."""
+"""`croupier games`: the games with their seats, options and proposals, or the rules of one."""
 
+import os
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from croupier.cli import arguments
 from croupier.cli.faults import misused
 from croupier.cli.options import game_named, option_text
 from croupier.cli.terminal.safe_console import SafeConsole
@@ -20,16 +22,18 @@ WIDTH = 80
 
 def games(
     game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="One game, with all its options.")] = None,
-    rules: Annotated[bool, typer.Option("--rules", help="Show the rules of GAME instead.")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Show the rules of GAME instead, in --language.")] = False,
+    language: arguments.Language = "",
 ) -> None:
     """Show the games, with seats and options, or the rules of one."""
     console = SafeConsole()
     if rules:
         from croupier.cli.commands.rules import show_rules
+        from croupier.cli.terminal.texts import language_of_environment
 
         if game is None:
             raise misused("--rules needs the name of a game: croupier games GAME --rules")
-        show_rules(console, game_named(game))
+        show_rules(console, game_named(game), language or language_of_environment(os.environ))
     elif game is None:
         show_games(console)
     else:
@@ -44,7 +48,7 @@ def show_games(console: Console) -> None:
 
 
 def show_game(console: Console, game_id: str) -> None:
-    """Print a game with its options, terms and proposals; raises CommandFault for an unknown one."""
+    """Print a game with its options and proposals; raises CommandFault for an unknown one."""
     game = game_named(game_id)
     seats = game.seats.stop - 1
     facts = [
@@ -59,7 +63,6 @@ def show_game(console: Console, game_id: str) -> None:
         about = {"  type": option.type_name, "  default": option_text(option.default), "  allowed": allowed}
         text = Group(Text.assemble((option.name, "bold"), f" - {option.meaning}"), _two_columns(about))
         console.print(Padding(text, (1, 0, 0, 4)), width=WIDTH)
-    _show_words(console, "Terms of its players:", game.names)
     _show_words(console, "Proposals that all seats can agree on (croupier play: propose NAME):", game.proposals)
 
 

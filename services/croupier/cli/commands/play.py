@@ -11,7 +11,6 @@ from google.protobuf.duration_pb2 import Duration
 from rich.console import Console
 from rich.text import Text
 
-from croupier.cli.commands.rules import rules_page
 from croupier.cli.faults import CommandFault, misused
 from croupier.cli.local_player import LocalPlayer
 from croupier.cli.options import described_options, game_id
@@ -21,8 +20,10 @@ from croupier.cli.terminal.game_session import GameSession
 from croupier.cli.terminal.join_question import JoinQuestion
 from croupier.cli.terminal.lines import folded
 from croupier.cli.terminal.play_again import PlayAgain
+from croupier.cli.terminal.refusals import refusal_text
 from croupier.cli.terminal.result import show_result
 from croupier.cli.terminal.table_menu import TableMenu
+from croupier.cli.terminal.texts import Texts
 from croupier.cli.terminal.waiting_room import WaitingRoom
 from croupier.cli.terminal.words import Words, can_write_symbols, words_of
 from croupier_api.v1 import games_pb2, lobby_pb2, tables_pb2
@@ -75,9 +76,9 @@ class TableChoice:
         return bool(self.game or self.seats or self.options)
 
 
-async def play(client: Client, choice: TableChoice, player: LocalPlayer, console: Console) -> None:
+async def play(client: Client, choice: TableChoice, player: LocalPlayer, console: Console, texts: Texts) -> None:
     """Take a seat and play until the person leaves, or plays no further game; raises CroupierError or CommandFault."""
-    visit = TableVisit(client, choice, player, console)
+    visit = TableVisit(client, choice, player, console, texts)
     try:
         with _cancelled_by_signals() as task:
             await visit.play()
@@ -88,10 +89,10 @@ async def play(client: Client, choice: TableChoice, player: LocalPlayer, console
         if not visit.is_paused:
             raise
         is_lost = isinstance(error, Unavailable) and not error.reason_name
-        why = "the services answer no more" if is_lost else error.message
-        raise CommandFault(f"{why}; come back with: {visit.way_back}") from None
+        why = texts.tr("the services answer no more") if is_lost else refusal_text(texts, error)
+        raise CommandFault(texts.tr("{why}; come back with: {command}", why=why, command=visit.way_back)) from None
     if visit.is_paused:
-        console.print(f"Come back with: {visit.way_back}", soft_wrap=True)
+        console.print(texts.tr("Come back with: {command}", command=visit.way_back), soft_wrap=True)
 
 
 @contextlib.contextmanager
@@ -111,7 +112,9 @@ def _cancelled_by_signals() -> Iterator["asyncio.Task[object]"]:
 class TableVisit:
     """One visit of a person: the choice of a table, its game, and those that they play after it."""
 
-    def __init__(self, client: Client, choice: TableChoice, player: LocalPlayer, console: Console) -> None:
+    def __init__(
+        self, client: Client, choice: TableChoice, player: LocalPlayer, console: Console, texts: Texts
+    ) -> None:
         self.table_id: str | None = None
         """The table of the person, once they have a seat."""
         self.is_paused = False
@@ -120,7 +123,9 @@ class TableVisit:
         self._choice = choice
         self._player = player
         self._console = console
+        self._texts = texts
         self._games: Mapping[str, games_pb2.GameDescription] = {}
+        self._reactions: Sequence[games_pb2.ReactionDescription] = ()
 
     @property
     def way_back(self) -> str:
@@ -133,8 +138,10 @@ class TableVisit:
 
     async def play(self) -> None:
         """Play until the person leaves, or plays no further game; raises CroupierError or CommandFault."""
-        self._games = {game.game: game for game in (await self._client.list_games()).games}
-        async with opened_screen(self._console) as screen:
+        offered = await self._client.list_games(language=self._texts.language)
+        self._games = {game.game: game for game in offered.games}
+        self._reactions = offered.reactions
+        async with opened_screen(self._console, self._texts) as screen:
             table = await self._chosen_table(screen)
             while table is not None:
                 self._take_seat(table)
@@ -144,7 +151,7 @@ class TableVisit:
     def _take_seat(self, table: tables_pb2.Table) -> None:
         """Note the person's seat at a table; raises CommandFault if they have none."""
         if not self._has_seat(table):
-            raise CommandFault(f"you have no seat at table {table.table_id}")
+            raise CommandFault(self._texts.tr("you have no seat at table {table}", table=table.table_id))
         self.table_id, self.is_paused = table.table_id, True
 
     def _has_seat(self, table: tables_pb2.Table) -> bool:
@@ -155,7 +162,8 @@ class TableVisit:
         """Return the table of the person, who has a seat; None if they leave before."""
         choice = self._choice
         if choice.table_id is not None:
-            with _not_found(f"there is no table {choice.table_id} with a seat of yours"):
+            fault = self._texts.tr("there is no table {table} with a seat of yours", table=choice.table_id)
+            with _not_found(fault):
                 return (await self._client.get_table(table_id=choice.table_id)).table
         if choice.invite_code is not None:
             return await self._joined(choice.invite_code, screen)
@@ -177,10 +185,11 @@ class TableVisit:
 
     async def _joined(self, invite_code: str, screen: Screen) -> tables_pb2.Table | None:
         """Return a table at which the person has a seat, by its code; None if they see it and do not want one."""
-        with _not_found(f"there is no table with the code {invite_code}: ask your friend for it again"):
+        fault = self._texts.tr("there is no table with the code {code}: ask your friend for it again", code=invite_code)
+        with _not_found(fault):
             table = (await self._client.get_table(invite_code=invite_code)).table
             if self._has_seat(table):
-                hint = "You have a seat there: another person of this machine adds --player NAME."
+                hint = self._texts.tr("You have a seat there: another person of this machine adds --player NAME.")
                 screen.say(folded("", hint, screen.width))
                 return table
             if sys.stdin.isatty() and not await JoinQuestion(table, self._game(table.game), screen).run():
@@ -216,7 +225,7 @@ class TableVisit:
         if choice.is_for_friends:
             code = created.table.invite_code
             join = printed_command("play", "--join", code, "--player", "NAME", *choice.connection)
-            others = f"Others join by the code {code}. In another terminal of this machine:"
+            others = self._texts.tr("Others join by the code {code}. In another terminal of this machine:", code=code)
             screen.say(folded("", others, screen.width), Text(join))
         return created.table
 
@@ -229,9 +238,7 @@ class TableVisit:
                 self._end_if(room.has_left)
                 return None
         async with self._client.play_table(table.table_id) as playing:
-            session = GameSession(
-                self._client, playing, game, self._words(playing), screen, rules_page(playing.table.game)
-            )
+            session = GameSession(self._client, playing, game, self._words(playing), screen, self._reactions)
             await session.run()
         self._end_if(session.has_left or playing.is_finished)
         return playing if playing.is_finished else None
@@ -243,12 +250,14 @@ class TableVisit:
     async def _next_table(self, finished: AsyncTable, screen: Screen) -> tables_pb2.Table | None:
         """Show the result of a table, and return the one at which the person plays again; None if they do not."""
         await show_result(self._client, finished, self._words(finished), screen)
-        screen.say(Text(), Text(f"Replay: {self._command('replay', 'export', finished.table_id)}"))
+        command = self._command("replay", "export", finished.table_id)
+        screen.say(Text(), Text(f"{self._texts.tr('Replay')}: {command}"))
         return await PlayAgain(self._client, finished.table_id, screen).run() if sys.stdin.isatty() else None
 
     def _words(self, table: AsyncTable) -> Words:
         names = [seat.name for seat in table.table.seats]
-        return words_of(self._game(table.table.game), names, can_write_symbols(self._console.encoding))
+        symbols = can_write_symbols(self._console.encoding)
+        return words_of(self._game(table.table.game), names, symbols, self._texts)
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 import asyncio
 import getpass
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -43,18 +44,21 @@ def play(
         typer.Option(metavar="CODE", help="Sign in as the player of another device, by its code.", show_default=False),
     ] = "",
     bot_delay: Annotated[int, typer.Option(min=0, max=10_000, help="How long bots think, in milliseconds.")] = 700,
+    language: arguments.Language = "",
 ) -> None:
     """Play in this terminal, against bots or with friends."""
     from croupier.cli.commands.play import TableChoice
     from croupier.cli.commands.play import play as run_play
     from croupier.cli.local_player import LocalPlayer
     from croupier.cli.terminal.safe_console import SafeConsole
+    from croupier.cli.terminal.texts import language_of_environment, texts_in
 
     connection = connection_options(data_dir, server, tls, ca_file, insecure)
     options = split_options(option or ())
     local_player = LocalPlayer(arguments.folder_of(data_dir), player, server or "")
     is_first = not (local_player.is_known() or device_code)
     choice = TableChoice(game, seats, options, bot_delay, table, join, invite, is_first, connection)
+    texts = texts_in(language or language_of_environment(os.environ))
     # A name that was not asked for would undo a renaming.
     shown_name = name if name is not None else (player or _login_name()) if is_first else ""
 
@@ -62,7 +66,7 @@ def play(
         signing_in = _signed_in(data_dir, server, tls, ca_file, insecure, player, shown_name, device_code)
         async with signing_in as client:
             local_player.remember()
-            await run_play(client, choice, local_player, SafeConsole())
+            await run_play(client, choice, local_player, SafeConsole(), texts)
 
     asyncio.run(run())
 

@@ -1,38 +1,18 @@
-"""The rules pages: `docs/rules` of the project, in a wheel `croupier/rules`."""
-
-from pathlib import Path
+"""`croupier games GAME --rules`: the rules page of a game."""
 
 from rich.console import Console
-from rich.markdown import Markdown
 
-from croupier.cli.faults import CommandFault
+from croupier.cli.terminal.rules import shown_page
+from croupier.engine.api.game_texts import rules_page
 from croupier.games.interface import Game
-from croupier.games.registry import GAMES
+from croupier.runtime.translations import ENGLISH, language_of
 
 WIDTH = 80
-_PACKAGE = Path(__file__).parents[2]
-FOLDERS = (_PACKAGE / "rules", _PACKAGE.parents[1] / "docs" / "rules")
-"""The folders of the pages: in a wheel's package, and in the source tree of an editable installation."""
 
 
-def rules_text(game: Game) -> str:
-    """Return the rules page of a game as Markdown; raises CommandFault if this installation has none."""
-    for folder in FOLDERS:
-        page = folder / f"{game.id}.md"
-        if page.is_file():
-            return page.read_text(encoding="utf-8")
-    raise CommandFault(f"there is no rules page of {game.name} in this installation")
-
-
-def rules_page(game_id: str) -> Markdown:
-    """Return the rules page of a game, or a sentence for a game that only the services know."""
-    game = GAMES.get(game_id)
-    return Markdown(rules_text(game) if game else "This installation has no rules page of the game.", hyperlinks=False)
-
-
-def show_rules(console: Console, game: Game) -> None:
+def show_rules(console: Console, game: Game, language: str = ENGLISH) -> None:
     """Print the rules of a game: laid out on a terminal, and without blanks at the ends of lines elsewhere."""
-    page = rules_page(game.id)
+    page = shown_page(rules_page(game, language_of(language)).markdown)
     if console.is_terminal:
         console.print(page, width=WIDTH)
         return

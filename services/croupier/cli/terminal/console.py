@@ -26,6 +26,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from croupier.cli.terminal.lines import MAX_WIDTH
+from croupier.cli.terminal.texts import Texts
 
 MAX_LINE_CHARACTERS = 500
 MAX_LINES = 16
@@ -45,7 +46,9 @@ class Picture:
 
 
 class Screen(Protocol):
-    """Shows a picture and a story, and reads typed lines."""
+    """Shows a picture and a story, and reads typed lines; `texts` are in the language of the person."""
+
+    texts: Texts
 
     @property
     def width(self) -> int:
@@ -67,7 +70,8 @@ class LiveScreen(Screen):
     `leave` is called when the person leaves: by Ctrl-C, by Ctrl-D or in words.
     """
 
-    def __init__(self, console: Console, leave: Callable[[], object]) -> None:
+    def __init__(self, console: Console, texts: Texts, leave: Callable[[], object]) -> None:
+        self.texts = texts
         self._console = console
         self._leave = leave
         self._picture = Picture()
@@ -123,7 +127,8 @@ class LiveScreen(Screen):
 
     def _rendered(self) -> ANSI:
         size = self.application.output.get_size()
-        rows = fitted(self._console, self._picture, size.columns, size.rows - 1)
+        more = self.texts.tr("... /actions lists all")
+        rows = fitted(self._console, self._picture, size.columns, size.rows - 1, more)
         with self._console.capture() as captured:
             self._console.print(*rows, sep="\n", end="", soft_wrap=True)
         return ANSI(captured.get())
@@ -137,7 +142,8 @@ def _terminal_size() -> Size:
 class PlainScreen(Screen):
     """A screen of lines only, for terminals that cannot move the cursor and for files; it shows news alone."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, texts: Texts) -> None:
+        self.texts = texts
         self._console = console
         self._lines: asyncio.Queue[str | None] = asyncio.Queue(MAX_LINES)
         # A thread, because some kinds of standard input cannot be polled; it ends with the program.
@@ -181,8 +187,11 @@ def _print(console: Console, lines: Sequence[RenderableType]) -> None:
         console.print(line, soft_wrap=isinstance(line, Text))
 
 
-def fitted(console: Console, picture: Picture, columns: int, room: int) -> list[Text]:
-    """Return the rows of a picture, at most `room`: messages and choices first, then the lower part of the table."""
+def fitted(console: Console, picture: Picture, columns: int, room: int, more: str) -> list[Text]:
+    """Return the rows of a picture, at most `room`: messages and choices first, then the lower part of the table.
+
+    `more` stands for choices that have no room.
+    """
     table, choices, messages = (
         [row for text in part for row in text.wrap(console, columns)]
         for part in (picture.table, picture.choices, picture.messages)
@@ -190,7 +199,7 @@ def fitted(console: Console, picture: Picture, columns: int, room: int) -> list[
     messages = messages[:room]
     room -= len(messages)
     if len(choices) > room:
-        choices = [*choices[: max(0, room - 1)], Text("... /actions lists all", style="dim")][:room]
+        choices = [*choices[: max(0, room - 1)], Text(more, style="dim")][:room]
     room -= len(choices)
     if len(table) > room:
         # The headline, and the rows next to the choices, where the trick and the hand are.
@@ -199,14 +208,14 @@ def fitted(console: Console, picture: Picture, columns: int, room: int) -> list[
 
 
 @asynccontextmanager
-async def opened_screen(console: Console) -> AsyncIterator[Screen]:
+async def opened_screen(console: Console, texts: Texts) -> AsyncIterator[Screen]:
     """Open the screen that fits the terminal; the calling task is cancelled when the person leaves."""
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 - coroutines run in tasks
     if not (console.is_terminal and sys.stdin.isatty()) or console.is_dumb_terminal:
-        yield PlainScreen(console)
+        yield PlainScreen(console, texts)
         return
-    screen = LiveScreen(console, task.cancel)
+    screen = LiveScreen(console, texts, task.cancel)
     # What services of this program note is shown above the picture, too.
     with patch_stdout(raw=True):
         running = asyncio.create_task(screen.application.run_async(handle_sigint=False, set_exception_handler=False))

@@ -1,8 +1,10 @@
 """A person's session at a table: typed lines become actions, events become a picture and a story."""
 
 import asyncio
+from collections.abc import Sequence
 
 from rich.console import RenderableType
+from rich.markdown import Markdown
 from rich.text import Text
 
 from croupier.cli.terminal import person_input
@@ -10,9 +12,12 @@ from croupier.cli.terminal.console import Picture, Screen, carry_out_lines, unti
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.lines import folded
-from croupier.cli.terminal.person_input import Command, InputFault, Propose, React, Request, Vote
+from croupier.cli.terminal.person_input import Command, Details, InputFault, Propose, React, Request, Rules, Vote
+from croupier.cli.terminal.refusals import refusal_text
+from croupier.cli.terminal.result import statistics_of
+from croupier.cli.terminal.rules import rule_text, shown_page
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
-from croupier.cli.terminal.sheets import sheet_lines
+from croupier.cli.terminal.sheets import detail_lines, sheet_lines
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2
 from croupier_client.aio import Client
@@ -21,9 +26,6 @@ from croupier_client.errors import CroupierError, StaleSequence
 
 TICK_SECONDS = 0.25
 SHOWN_ROUNDS = 3
-HINT = "/help lists what you can type"
-LEAVE_QUESTION = "leave the table for good, where the computer plays on for you"
-AWAY_NOTICE = "The computer plays for you: write /back, or anything else, to play on."
 
 
 class GameSession:
@@ -36,7 +38,7 @@ class GameSession:
         game: games_pb2.GameDescription,
         words: Words,
         screen: Screen,
-        rules: RenderableType,
+        reactions: Sequence[games_pb2.ReactionDescription] = (),
     ) -> None:
         self.has_left = False
         """Whether the person has given the table up."""
@@ -46,13 +48,15 @@ class GameSession:
         self._meanings = {proposal.name: proposal.meaning for proposal in game.proposals}
         self._words = words
         self._screen = screen
-        self._rules = rules
+        self._reactions = {reaction.reaction: reaction for reaction in reactions}
         self._proposal = table.proposal
-        self._notice = HINT
+        self._hint = words.tr("/help lists what you can type")
+        self._notice = self._hint
         self._unconfirmed: tuple[str, Request, int | None] | None = None
         self._is_connected = True
         self._is_news = True
         self._shown_actions: actions_pb2.LegalActions | None = None
+        self._is_sorted_by_rank = False
 
     async def run(self) -> None:
         """Run until the game is over or the person leaves; raises CroupierError if the table cannot be followed."""
@@ -61,8 +65,10 @@ class GameSession:
     async def _follow(self) -> None:
         self._draw()
         async for event in self._table:
-            if isinstance(event, engine_pb2.Reaction):
-                self._say(f"{self._words.name(event.seat)} reacts: {event.reaction}")
+            if isinstance(event, engine_pb2.SeatReaction):
+                reaction = self._reactions.get(event.reaction)
+                shown = f"{reaction.emoji} ({reaction.text})" if reaction else self._words.tr("unknown")
+                self._say(f"{self._words.name(event.seat)}: {shown}")
             elif isinstance(event, engine_pb2.TableUpdate):
                 self._show_update(event)
             self._draw()
@@ -70,16 +76,18 @@ class GameSession:
     def _show_update(self, update: engine_pb2.TableUpdate) -> None:
         if update.HasField("seat") and update.seat == self._table.seat:
             self._shown_actions = None
-        self._notice = HINT if self._notice == HINT else ""
+        self._notice = self._hint if self._notice == self._hint else ""
         self._show_proposal(update)
         if update.compensated_ms:
-            self._say(compensation_text(update.compensated_ms))
+            self._say(compensation_text(self._words, update.compensated_ms))
         if update.HasField("is_away"):
-            done = "leaves the seat to the computer" if update.is_away else "is back"
-            self._say(f"{self._words.name(update.seat)} {done}")
+            name, tr = self._words.name(update.seat), self._words.tr
+            left = tr("{seat} leaves the seat to the computer", seat=name)
+            self._say(left if update.is_away else tr("{seat} is back", seat=name))
         reason = ""
         if update.acted_by == engine_pb2.ACTED_BY_TIMEOUT:
-            reason = " (away)" if update.seat in update.clock.left_seats else " (time was up)"
+            is_left = update.seat in update.clock.left_seats
+            reason = f" ({self._words.tr('away') if is_left else self._words.tr('time was up')})"
         for line in fact_lines(self._words, update.facts):
             self._say(line + reason)
         scores = [fact.round_ended.score for fact in update.facts if fact.HasField("round_ended")]
@@ -87,7 +95,7 @@ class GameSession:
         if scores and not any(fact.HasField("game_ended") for fact in update.facts):
             last = scores[-1].round
             rounds = [score for score in self._table.round_scores if score.round <= last]
-            self._say(f"Score sheet after {self._words.term('round')} {last}")
+            self._say(f"{self._words.tr('Score sheet')}, {self._words.round} {last}")
             self._screen.say(*sheet_lines(self._words, rounds[-SHOWN_ROUNDS:], self._screen.width))
 
     def _show_proposal(self, update: engine_pb2.TableUpdate) -> None:
@@ -96,7 +104,10 @@ class GameSession:
             self._screen.say(*self._proposal_lines())
         elif self._proposal is None and before is not None:
             all_agree = len(before.agreed_seats) == len(self._table.table.seats)
-            self._say(f"{self._words.term(before.name)} {'is agreed on' if all_agree else 'is proposed no longer'}")
+            proposal = self._words.word(games_pb2.WORD_KIND_PROPOSAL, before.name)
+            agreed = self._words.tr("{proposal}: all agree", proposal=proposal)
+            ended = self._words.tr("{proposal}: proposed no longer", proposal=proposal)
+            self._say(agreed if all_agree else ended)
 
     def _say(self, line: str) -> None:
         self._screen.say(folded("", line, self._screen.width))
@@ -107,7 +118,8 @@ class GameSession:
             is_connected = self._table.interruption is None
             if is_connected != self._is_connected:
                 self._is_connected = is_connected
-                self._say("connected again" if is_connected else "the connection is lost")
+                lost, again = self._words.tr("the connection is lost"), self._words.tr("connected again")
+                self._say(again if is_connected else lost)
             self._draw()
 
     def _draw(self) -> None:
@@ -122,6 +134,7 @@ class GameSession:
             bots,
             table.table.teams,
             offline=table.offline_seats,
+            is_sorted_by_rank=self._is_sorted_by_rank,
         )
         choices = [*self._legal_lines(), *self._proposal_lines()]
         picture = Picture(table_lines(self._words, shown, width), choices, self._messages())
@@ -141,16 +154,26 @@ class GameSession:
     def _messages(self) -> list[Text]:
         width, messages = self._screen.width, []
         if self._is_away:
-            messages.append(folded("", AWAY_NOTICE, width, style="bold"))
+            away = self._words.tr("The computer plays for you: write /back, or anything else, to play on.")
+            messages.append(folded("", away, width, style="bold"))
         if self._table.interruption is not None:
-            sent = ", and to send your action" if self._table.unanswered_requests() else ""
-            lost = f"The connection is lost: trying to come back to the table{sent}. /quit leaves; you can come back."
-            messages.append(folded("", lost, width, style="bold red"))
+            messages.append(folded("", self._lost_text(), width, style="bold red"))
         if self._notice:
             messages.append(folded("", self._notice, width, style="italic"))
         if self._unconfirmed is not None:
-            messages.append(folded("", f"{self._unconfirmed[0]}: write yes to confirm, or something else", width))
+            question = self._words.tr("{action}: write yes to confirm, or something else", action=self._unconfirmed[0])
+            messages.append(folded("", question, width))
         return messages
+
+    def _lost_text(self) -> str:
+        if self._table.unanswered_requests():
+            return self._words.tr(
+                "The connection is lost: trying to come back to the table, and to send your action. /quit leaves; you "
+                "can come back."
+            )
+        return self._words.tr(
+            "The connection is lost: trying to come back to the table. /quit leaves; you can come back."
+        )
 
     def _proposal_lines(self) -> list[Text]:
         """Return the lines of the pending proposal, if any."""
@@ -160,7 +183,7 @@ class GameSession:
         meaning = self._meanings.get(proposal.name, "")
         lines = [proposal_text(self._words, proposal, meaning, seconds_left, self._screen.width)]
         if self._table.seat not in proposal.agreed_seats:
-            lines.append(Text("  write agree or refuse", style="dim"))
+            lines.append(Text(f"  {self._words.tr('write agree or refuse')}", style="dim"))
         return lines
 
     async def _handle(self, line: str) -> bool:
@@ -168,7 +191,7 @@ class GameSession:
         self._notice = ""
         unconfirmed, self._unconfirmed = self._unconfirmed, None
         try:
-            if unconfirmed is not None and line.strip().lower() in ("yes", "y"):
+            if unconfirmed is not None and line.strip().lower() in ("yes", "y", self._words.tr("yes")):
                 await self._carry_out(*unconfirmed[1:])
             else:
                 await self._return(line)
@@ -182,7 +205,8 @@ class GameSession:
             self._notify(str(fault))
         except StaleSequence:
             # No notice: the events that made it late come at the same time, and each ends a notice.
-            self._say(f"{line.strip()}: too late, the table has moved on, and nothing was played")
+            late = self._words.tr("too late, the table has moved on, and nothing was played")
+            self._say(f"{line.strip()}: {late}")
         except CroupierError as error:
             self._notify(self._refusal(line, error))
         self._draw()
@@ -197,9 +221,10 @@ class GameSession:
         """Return what the person is to confirm; empty if nothing is."""
         match request:
             case Command.LEAVE:
-                return LEAVE_QUESTION
+                return self._words.tr("leave the table for good, where the computer plays on for you")
             case Vote(agree=True) if self._table.proposal is not None:
-                return f"agree to {self._words.term(self._table.proposal.name)}"
+                proposal = self._words.word(games_pb2.WORD_KIND_PROPOSAL, self._table.proposal.name)
+                return self._words.tr("agree: {proposal}", proposal=proposal)
             case actions_pb2.Action() if person_input.is_irrevocable(request):
                 return self._words.action(request)
             case _:
@@ -208,10 +233,11 @@ class GameSession:
     def _refusal(self, line: str, error: CroupierError) -> str:
         """Return the refusal of a typed line, with the rule and what is possible instead."""
         if not error.rule:
-            return error.message
+            return refusal_text(self._words.texts, error)
         legal = self._table.legal_actions
         possible = f"; {possible_text(self._words, legal)}" if legal.actions else ""
-        return f"{line.strip()}: {self._words.prose(error.message)} ({error.rule}){possible}"
+        text = self._words.rule(error.rule) or error.message
+        return f"{line.strip()}: {text} (/rules {error.rule}){possible}"
 
     async def _carry_out(self, request: Request, expected_sequence: int | None) -> None:
         match request:
@@ -220,16 +246,11 @@ class GameSession:
                 self.has_left = request is Command.LEAVE
             case Command.BACK:
                 # Every line is a return.
-                self._notice = HINT
-            case Command.HELP:
-                self._screen.say(*(folded("", text, self._screen.width) for text in person_input.HELP))
-            case Command.ACTIONS:
-                self._screen.say(*self._legal_lines())
-            case Command.SHEET:
-                sheet = await self._client.get_score_sheet(table_id=self._table.table_id)
-                self._screen.say(*sheet_lines(self._words, sheet.rounds, self._screen.width))
-            case Command.RULES:
-                self._screen.say(self._rules)
+                self._notice = self._hint
+            case Command.SORT:
+                self._is_sorted_by_rank = not self._is_sorted_by_rank
+            case Command() | Details() | Rules():
+                self._screen.say(*await self._shown(request))
             case React(reaction):
                 await self._client.send_reaction(table_id=self._table.table_id, reaction=reaction)
             case Propose(name):
@@ -239,18 +260,54 @@ class GameSession:
             case actions_pb2.Action():
                 await self._table.submit_action(request, expected_sequence=expected_sequence)
 
+    async def _shown(self, request: Command | Details | Rules) -> Sequence[RenderableType]:
+        """Return the lines of a request to show something; raises InputFault for a round or rule that is not there."""
+        width = self._screen.width
+        match request:
+            case Command.ACTIONS:
+                return self._legal_lines()
+            case Command.SHEET:
+                sheet = await self._client.get_score_sheet(table_id=self._table.table_id)
+                return list(sheet_lines(self._words, sheet.rounds, width))
+            case Details(number):
+                return await self._details(number)
+            case Command.STATS:
+                return [await statistics_of(self._client, self._game.game, self._words, width)]
+            case Rules(rule):
+                return [await self._rules(rule)]
+        return [folded("", text, width) for text in person_input.help_lines(self._words)]
+
+    async def _details(self, number: int) -> list[Text]:
+        """Return the lines of a round value by value; raises InputFault for one that is not on the sheet."""
+        rounds = (await self._client.get_score_sheet(table_id=self._table.table_id)).rounds
+        found = [score for score in rounds if score.round == number]
+        if not found:
+            raise InputFault(self._words.tr("there is no {round} {number}", round=self._words.round, number=number))
+        return list(detail_lines(self._words, found[0], self._screen.width))
+
+    async def _rules(self, rule: str) -> Markdown:
+        """Return the rules page in the version of the table, or a rule of it; raises InputFault for an unknown one."""
+        table = self._table.table
+        page = await self._client.get_rules(
+            game=table.game, rules_version=table.rules_version, language=self._words.texts.language
+        )
+        text = rule_text(page.markdown, rule) if rule else page.markdown
+        if not text:
+            raise InputFault(self._words.tr("there is no rule {rule}", rule=rule))
+        return shown_page(text)
+
     async def _propose(self, name: str) -> None:
         if not self._meanings:
-            raise InputFault(f"{self._game.name} has nothing to propose")
+            raise InputFault(self._words.tr("{game} has nothing to propose", game=self._game.name))
         if name not in self._meanings:
-            raise InputFault(f"propose one of {', '.join(sorted(self._meanings))}")
+            raise InputFault(self._words.tr("propose one of {names}", names=", ".join(sorted(self._meanings))))
         await self._table.create_proposal(name)
 
     def _notify(self, message: str) -> None:
         self._notice, self._is_news = message, True
 
 
-def compensation_text(milliseconds: int) -> str:
+def compensation_text(words: Words, milliseconds: int) -> str:
     """Return a sentence on the time that was added to the deadline."""
     seconds = max(1, round(milliseconds / 1000))
-    return f"The services were away: {seconds} second{'s' * (seconds > 1)} more to act"
+    return words.tr("The services were away: {seconds} s more to act", seconds=seconds)

@@ -8,8 +8,6 @@ from croupier.cli.terminal.table_text import seat_texts, settings_text
 from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import games_pb2, tables_pb2
 
-QUESTION = "Write yes to take a seat, or no."
-
 
 class JoinQuestion:
     """The question whether a person takes a seat at a table that they see."""
@@ -28,18 +26,22 @@ class JoinQuestion:
 
     async def _handle(self, line: str) -> bool:
         answer = line.strip().lower()
-        self._is_joining = answer in ("yes", "y")
-        if self._is_joining or answer in ("no", "n"):
+        texts = self._screen.texts
+        self._is_joining = answer in ("yes", "y", texts.tr("yes"))
+        if self._is_joining or answer in ("no", "n", texts.tr("no")):
             return False
-        self._draw(f"invalid answer {line.strip()!r}: expected yes or no")
+        self._draw(texts.tr("invalid answer '{answer}': expected yes or no", answer=line.strip()))
         return True
 
     def _draw(self, fault: str) -> None:
-        width = self._screen.width
+        width, texts = self._screen.width, self._screen.texts
+        seats = texts.tr("seats: {count}", count=len(self._table.seats))
         rows = [
-            Text(f"{escaped(self._game.name)}, {len(self._table.seats)} seats", style="bold"),
-            settings_text(self._table, self._game, width),
-            *seat_texts(self._table, ""),
+            Text(f"{escaped(self._game.name)}, {seats}", style="bold"),
+            settings_text(texts, self._table, self._game, width),
+            *seat_texts(texts, self._table, ""),
         ]
         notice = [Text(escaped(fault), style="italic")] if fault else []
-        self._screen.draw(Picture(rows, [folded("", QUESTION, width)], notice), is_news=True)
+        self._screen.draw(
+            Picture(rows, [folded("", texts.tr("Write yes to take a seat, or no."), width)], notice), is_news=True
+        )

@@ -32,24 +32,22 @@ def legal_lines(
     shown = [text.removeprefix(verb[1:]).strip() for text in texts]
     if is_numbered(legal):
         shown = [f"{number} {text}" for number, text in enumerate(shown, start=1)]
-    lines = [listed(f"you may{verb}: ", shown, "   ", width)] if shown else []
+    lines = [listed(f"{words.tr('you may')}{verb}: ", shown, "   ", width)] if shown else []
     for label, choice in zip(choice_labels(words, legal), legal.choices, strict=True):
         text = choice_text(words, choice, hand, order)
         number = f"{label} " if label.isdecimal() else ""
-        lines += [folded("you may: ", number + text, width), _how_to_write(words, label, choice, width)]
+        lines += [folded(f"{words.tr('you may')}: ", number + text, width), _how_to_write(words, label, choice, width)]
     return lines
 
 
 def possible_text(words: Words, legal: actions_pb2.LegalActions) -> str:
-    """Return the first legal actions as half a sentence, for example "you may play 5♠ or 8♠"."""
+    """Return the first legal actions, for example "you may: play 5♠, 8♠"."""
     texts = [words.action(action) for action in legal.actions]
     verbs = {text.partition(" ")[0] for text in texts}
     # One verb is written once, as in "play 5♠ or 8♠".
     rest = [text.partition(" ")[2] for text in texts[1:]] if len(verbs) == 1 else texts[1:]
     named = [*texts[:1], *rest][:MAX_POSSIBLE]
-    if len(named) < len(texts):
-        return f"you may {', '.join(named)} and more"
-    return f"you may {' or '.join(filter(None, (', '.join(named[:-1]), named[-1])))}"
+    return f"{words.tr('you may')}: {', '.join([*named, *(['...'] if len(named) < len(texts) else [])])}"
 
 
 def is_numbered(legal: actions_pb2.LegalActions) -> bool:
@@ -68,41 +66,48 @@ def choice_labels(words: Words, legal: actions_pb2.LegalActions) -> list[str]:
 
 def verb_text(words: Words, choice: actions_pb2.ActionChoice) -> str:
     """Return the verb of a choice: the first word of its action."""
-    return words.action(choice.action).partition(" ")[0]
+    return words.action(choice.action).partition(" ")[0].rstrip(",")
 
 
 def choice_text(
     words: Words, choice: actions_pb2.ActionChoice, hand: Sequence[CardValue], order: Sequence[CardValue]
 ) -> str:
-    """Return a choice as half a sentence, for example "keep 5 of the cards of your hand, and name a suit of ♣ ♥"."""
+    """Return a choice as half a sentence, for example "keep 5 of: your hand, a suit of ♣ ♥"."""
     cards = ""
     if choice.HasField("cards"):
         is_whole_hand = sorted(choice.cards.cards) == sorted(hand)
-        cards = "the cards of your hand" if is_whole_hand else hand_text(words, choice.cards.cards, order)
-        cards = f"{count_text(choice.cards)} of {cards}"
+        cards = words.tr("your hand") if is_whole_hand else hand_text(words, choice.cards.cards, order)
+        cards = words.tr("{count} of: {cards}", count=count_text(choice.cards), cards=cards)
     parts = [words.action_with(choice.action, cards)]
     if choice.suits:
-        parts.append(f"name a suit of {' '.join(map(words.suit, choice.suits))}")
+        parts.append(words.tr("a suit of {suits}", suits=" ".join(map(words.suit, choice.suits))))
     if choice.HasField("amount"):
-        step = f" in steps of {choice.amount.step}" if choice.amount.step > 1 else ""
-        parts.append(f"an amount from {choice.amount.min_amount} to {choice.amount.max_amount}{step}")
+        amount = choice.amount
+        parts.append(words.tr("an amount from {least} to {most}", least=amount.min_amount, most=amount.max_amount))
+        parts += [words.tr("in steps of {step}", step=amount.step)] if amount.step > 1 else []
     if choice.seats:
-        parts.append(f"a seat of {' '.join(str(seat + 1) for seat in choice.seats)}")
-    return ", and ".join(parts)
+        seats = ", ".join(f"{seat + 1} ({words.name(seat)})" for seat in choice.seats)
+        parts.append(words.tr("a seat of {seats}", seats=seats))
+    return ", ".join(parts)
 
 
 def count_text(choice: actions_pb2.CardChoice) -> str:
     """Return the number of cards that a choice takes."""
     least, most = choice.min_cards, choice.max_cards
-    return f"{least}" if least == most else f"{least} to {most}"
+    return f"{least}" if least == most else f"{least}-{most}"
 
 
 def _how_to_write(words: Words, label: str, choice: actions_pb2.ActionChoice, width: int) -> Text:
-    parts = [" SUIT"] * bool(choice.suits) + [" AMOUNT"] * choice.HasField("amount") + [" SEAT"] * bool(choice.seats)
-    rest = "".join(parts)
+    suit, amount, seat, cards = words.tr("SUIT"), words.tr("AMOUNT"), words.tr("SEAT"), words.tr("CARDS")
+    asked = {suit: bool(choice.suits), amount: choice.HasField("amount"), seat: bool(choice.seats)}
+    rest = "".join(f" {part}" for part, is_asked in asked.items() if is_asked)
     if not choice.HasField("cards"):
-        return folded("  ", f"write {label}{rest}", width, style="dim")
-    ways = [f"{label} CARDS{rest}", f"{label} all but CARDS{rest}"]
+        way = label + rest
+        return folded("  ", words.tr("write {way}", way=way), width, style="dim")
+    ways = [f"{label} {cards}{rest}", f"{label} all but {cards}{rest}"]
     ways += [f"{label} none{rest}"] if not choice.cards.min_cards else []
     example = " ".join(map(words.notation, choice.cards.cards[:2]))
-    return folded("  ", f"write for example {example} for CARDS: {', or '.join(ways)}", width, style="dim")
+    text = words.tr(
+        "write {ways} (for example {example} for {cards})", ways=" | ".join(ways), example=example, cards=cards
+    )
+    return folded("  ", text, width, style="dim")

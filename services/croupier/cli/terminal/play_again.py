@@ -7,12 +7,11 @@ from rich.text import Text
 
 from croupier.cli.terminal.console import Picture, Screen, carry_out_lines, until_first
 from croupier.cli.terminal.lines import folded
+from croupier.cli.terminal.refusals import refusal_text
 from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import tables_pb2
 from croupier_client.aio import Client
 from croupier_client.errors import CroupierError
-
-QUESTION = "Write again to play again at a new table with the same seats, or /quit."
 
 
 class PlayAgain:
@@ -38,7 +37,9 @@ class PlayAgain:
             async for change in self._client.watch_tables(table_id=self._table_id):
                 if change.table.next_table_id:
                     name = await self._host_name(change.table.next_table_id)
-                    self._news = f"{name} plays again, and a seat is kept for you for a minute."
+                    self._news = self._screen.texts.tr(
+                        "{name} plays again, and a seat is kept for you for a minute.", name=name
+                    )
                     self._draw()
                     break
         # Without news the person may ask all the same.
@@ -47,18 +48,19 @@ class PlayAgain:
     async def _host_name(self, table_id: str) -> str:
         table = (await self._client.get_table(table_id=table_id)).table
         names = [seat.name for seat in table.seats if seat.player_id == table.host_player_id]
-        return names[0] if names else "Another player"
+        return names[0] if names else self._screen.texts.tr("Another player")
 
     async def _handle(self, line: str) -> bool:
         """Take a line of input; returns False once the person has a seat at the next table."""
         self._notice = ""
-        if line.strip().lower() in ("again", "/again", "yes", "y"):
+        texts = self._screen.texts
+        if line.strip().lower() in ("again", "/again", "yes", "y", texts.tr("again"), texts.tr("yes")):
             try:
                 self.next_table = (await self._client.rematch(table_id=self._table_id)).table
             except CroupierError as error:
-                self._notice = error.message
+                self._notice = refusal_text(texts, error)
         else:
-            self._notice = f"invalid answer {line.strip()!r}: expected again or /quit"
+            self._notice = texts.tr("invalid answer '{answer}': expected again or /quit", answer=line.strip())
         self._draw()
         return self.next_table is None
 
@@ -66,4 +68,5 @@ class PlayAgain:
         width = self._screen.width
         rows = [folded("", self._news, width, style="bold")] if self._news else []
         notice = [Text(escaped(self._notice), style="italic")] if self._notice else []
-        self._screen.draw(Picture(rows, [folded("", QUESTION, width)], notice), is_news=True)
+        question = self._screen.texts.tr("Write again to play again at a new table with the same seats, or /quit.")
+        self._screen.draw(Picture(rows, [folded("", question, width)], notice), is_news=True)

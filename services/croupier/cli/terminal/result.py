@@ -6,31 +6,36 @@ import contextlib
 from rich.text import Text
 
 from croupier.cli.terminal.console import Screen
-from croupier.cli.terminal.game_session import TICK_SECONDS
 from croupier.cli.terminal.lines import folded
 from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.words import Words
-from croupier_api.v1 import scoring_pb2
+from croupier_api.v1 import games_pb2, scoring_pb2
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
 from croupier_client.errors import CroupierError, NotFound
 
 SHEET_SECONDS = 5.0
+POLL_SECONDS = 0.25
 
 
 async def show_result(client: Client, table: AsyncTable, words: Words, screen: Screen) -> None:
     """Add the result of a finished table to the story."""
     ranking = [Text(line) for line in words.ranking(table.view.ranking)]
-    screen.say(Text(), Text("The game is over. Ranking:"), *ranking)
+    screen.say(Text(), Text(words.tr("The game is over. Ranking:")), *ranking)
     sheet = await _finished_sheet(client, table.table_id)
     # Scoring learns of a round after the players. If that takes too long, the rounds that this client saw appear.
     rounds = sheet.rounds if sheet else table.round_scores
-    screen.say(Text(), Text("Score sheet"), *sheet_lines(words, rounds, screen.width))
+    screen.say(Text(), Text(words.tr("Score sheet")), *sheet_lines(words, rounds, screen.width))
     if sheet is not None:
         with contextlib.suppress(CroupierError):
-            for statistics in (await client.get_player_statistics()).games:
-                if statistics.game == table.table.game:
-                    screen.say(Text(), statistics_text(words, statistics, screen.width))
+            screen.say(Text(), await statistics_of(client, table.table.game, words, screen.width))
+
+
+async def statistics_of(client: Client, game: str, words: Words, width: int) -> Text:
+    """Return the person's statistics in a game, at most `width` columns wide; raises CroupierError."""
+    games = (await client.get_player_statistics()).games
+    found = next((statistics for statistics in games if statistics.game == game), None)
+    return statistics_text(words, found or scoring_pb2.GameStatistics(game=game), width)
 
 
 async def _finished_sheet(client: Client, table_id: str) -> scoring_pb2.GetScoreSheetResponse | None:
@@ -42,11 +47,13 @@ async def _finished_sheet(client: Client, table_id: str) -> scoring_pb2.GetScore
                     sheet = await client.get_score_sheet(table_id=table_id)
                     if sheet.HasField("result"):
                         return sheet
-                await asyncio.sleep(TICK_SECONDS)
+                await asyncio.sleep(POLL_SECONDS)
     return None
 
 
 def statistics_text(words: Words, statistics: scoring_pb2.GameStatistics, width: int) -> Text:
     """Return the statistics of a player in one game as a sentence, at most `width` columns wide."""
-    counts = [f"{words.term(name)} {amount}" for name, amount in sorted(statistics.counts.items())]
-    return folded("You so far: ", ", ".join([*words.games(statistics), *counts]), width)
+    counts = [
+        f"{words.word(games_pb2.WORD_KIND_COUNT, name)}: {amount}" for name, amount in sorted(statistics.counts.items())
+    ]
+    return folded(f"{words.tr('You so far')}: ", ", ".join([*words.games(statistics), *counts]), width)

@@ -17,8 +17,6 @@ NAME_WIDTH = 22
 NARROWEST_NAME = 8
 NUMBERS_WIDTH = 24
 """Of the columns of a seat but its name and remarks."""
-SEAT_MARKS = frozenset({"starter"})
-"""The marks whose value is a seat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +36,7 @@ class DisplayedTable:
     teams: Sequence[games_pb2.Team] = ()
     hands: Mapping[int, tuple[CardValue, ...]] = field(default_factory=dict)
     offline: Collection[int] = ()
+    is_sorted_by_rank: bool = False
 
 
 def table_lines(words: Words, table: DisplayedTable, width: int = USUAL_WIDTH) -> list[Text]:
@@ -45,17 +44,23 @@ def table_lines(words: Words, table: DisplayedTable, width: int = USUAL_WIDTH) -
     room = max(NARROWEST_NAME, min(NAME_WIDTH, width - NUMBERS_WIDTH - len(INDENT)))
     return [
         _headline(words, table, width),
-        Text(f"{INDENT}{'seat':{room}} cards points tricks", style="dim"),
+        Text(_columns(words, room), style="dim"),
         *(_seat_line(words, table, seat, room, width) for seat in range(len(table.view.seats))),
         *(folded(f"{name}: ", text, width) for name, text in _rows(words, table.view)),
         *_hand_lines(words, table, width),
     ]
 
 
+def _columns(words: Words, room: int) -> str:
+    seat, cards, points, tricks = words.tr("seat"), words.tr("cards"), words.tr("points"), words.tr("tricks")
+    return f"{INDENT}{seat:{room}} {cards:>5} {points:>6} {tricks if words.has_tricks else '':>6}".rstrip()
+
+
 def _headline(words: Words, table: DisplayedTable, width: int) -> Text:
-    time_left = f"{int(table.seconds_left)} s left" if table.seconds_left is not None else ""
-    phase = f", {words.term(table.view.phase)}" if table.view.phase else ""
-    text = escaped(f"{table.title}, {words.term('round')} {table.view.round}{phase}")
+    seconds = table.seconds_left
+    time_left = words.tr("{seconds} s left", seconds=int(seconds)) if seconds is not None else ""
+    phase = words.word(games_pb2.WORD_KIND_PHASE, table.view.phase) if table.view.phase else ""
+    text = escaped(", ".join(filter(None, (table.title, f"{words.round} {table.view.round}", phase))))
     room = width - 1 - len(time_left)
     return Text(text.ljust(room)[:room] + time_left, style="bold")
 
@@ -63,9 +68,10 @@ def _headline(words: Words, table: DisplayedTable, width: int) -> Text:
 def _seat_line(words: Words, table: DisplayedTable, seat: int, room: int, width: int) -> Text:
     shown = table.view.seats[seat]
     to_act = seat in table.view.seats_to_act
-    kind = " (you)" if seat == table.seat else " (bot)" if seat in table.bots else ""
+    kind = words.tr("you") if seat == table.seat else words.tr("bot") if seat in table.bots else ""
+    kind = f" ({kind})" if kind else ""
     name = set_cell_size(set_cell_size(words.name(seat), room - len(kind)).rstrip() + kind, room)
-    tricks = str(shown.tricks_taken) if shown.tricks_taken else ""
+    tricks = str(shown.tricks_taken) if shown.tricks_taken and words.has_tricks else ""
     line = f"{'>' if to_act else ' '} {seat + 1} {name} {shown.card_count:5} {shown.score:6} {tricks:>6}  "
     # The blanks of the columns are not those at which a line is broken.
     remarks = ", ".join(_remarks(words, table, seat)).split(" ")
@@ -75,44 +81,51 @@ def _seat_line(words: Words, table: DisplayedTable, seat: int, room: int, width:
 def _remarks(words: Words, table: DisplayedTable, seat: int) -> Iterable[str]:
     shown = table.view.seats[seat]
     if shown.is_out:
-        yield f"out, place {shown.place}" if shown.HasField("place") else "out"
+        yield words.tr("out, place {place}", place=shown.place) if shown.HasField("place") else words.tr("out")
     for number, team in enumerate(table.teams, start=1):
         if seat in team.seats:
-            yield f"team {number}"
+            yield words.tr("team {number}", number=number)
     if table.view.HasField("dealer") and table.view.dealer == seat:
-        yield "dealer"
+        yield words.tr("dealer")
     if seat in table.clock.away_seats:
-        yield "left" if seat in table.clock.left_seats else "away"
+        yield words.tr("left the table") if seat in table.clock.left_seats else words.tr("away")
     if seat in table.offline:
-        yield "offline"
+        yield words.tr("offline")
     for mark in table.view.marks:
         if mark.HasField("seat") and mark.seat == seat:
-            yield _mark_text(words, mark)
-
-
-def _mark_text(words: Words, mark: facts_pb2.Mark) -> str:
-    value = words.name(int(mark.value)) if mark.name in SEAT_MARKS else words.value(mark.value)
-    return f"{words.term(mark.name)}: {value}"
+            yield words.mark(mark)
 
 
 def _rows(words: Words, view: facts_pb2.TableView) -> Iterable[tuple[str, str]]:
-    hidden = [f"{_pile_name(words, pile)} {pile.count}" for pile in view.piles if not pile.cards]
-    if hidden:
-        yield "face down", ", ".join(hidden)
-    for pile in view.piles:
-        if pile.cards:
-            shown = pile.cards[-MAX_PILE_CARDS:]
-            before, after = ("... ", f" ({pile.count} cards)") if pile.count > len(shown) else ("", "")
-            name = _pile_name(words, pile) + (", face down" if pile.face_down else "")
-            yield name, before + ", ".join(_runs(words, shown)) + after
+    yield from _piles(words, view)
     contract = words.contract(view.contract)
     if contract:
-        yield "contract", contract
+        yield words.tr("contract"), contract
     if view.calls:
-        yield "calls", ", ".join(f"{words.name(call.seat)} {words.call(call)}" for call in view.calls)
-    marks = [_mark_text(words, mark) for mark in view.marks if not mark.HasField("seat")]
+        yield words.tr("calls"), ", ".join(f"{words.name(call.seat)}: {words.call(call)}" for call in view.calls)
+    marks = [words.mark(mark) for mark in view.marks if not mark.HasField("seat")]
     if marks:
-        yield "marks", ", ".join(marks)
+        yield words.tr("table"), ", ".join(marks)
+
+
+def _piles(words: Words, view: facts_pb2.TableView) -> Iterable[tuple[str, str]]:
+    """Yield the piles whose cards are shown, ordered by role, after those of which the numbers are."""
+    described = {pile.name: (place, pile.display) for place, pile in enumerate(words.piles)}
+    piles = sorted(view.piles, key=lambda pile: described.get(pile.name, (len(described), 0))[0])
+    shown, counted = [], []
+    for pile in piles:
+        display = described.get(pile.name, (0, games_pb2.PILE_DISPLAY_ALL))[1]
+        if not pile.cards or display == games_pb2.PILE_DISPLAY_COUNT:
+            counted.append(f"{_pile_name(words, pile)} {pile.count}")
+        else:
+            shown.append((pile, 1 if display == games_pb2.PILE_DISPLAY_TOP else MAX_PILE_CARDS))
+    if counted:
+        yield words.tr("piles"), ", ".join(counted)
+    for pile, most in shown:
+        cards = pile.cards[-most:]
+        before, after = ("... ", f" ({pile.count})") if pile.count > len(cards) else ("", "")
+        name = ", ".join([_pile_name(words, pile), *([words.tr("face down")] if pile.face_down else [])])
+        yield name, before + ", ".join(_runs(words, cards)) + after
 
 
 def _pile_name(words: Words, pile: facts_pb2.Pile) -> str:
@@ -134,13 +147,21 @@ def _hand_lines(words: Words, table: DisplayedTable, width: int) -> Iterator[Tex
     """Yield the hands that are seen, and of hidden ones the cards that are known."""
     for seat, shown in enumerate(table.view.seats):
         cards = shown.cards or table.hands.get(seat, ())
-        name = "your hand" if seat == table.seat else f"{words.name(seat)}{'' if cards else ', known'}"
+        own, known = words.tr("your hand"), words.tr("{seat}, known", seat=words.name(seat))
+        name = own if seat == table.seat else words.name(seat) if cards else known
         if listed_cards := cards or shown.known_cards:
-            yield folded(f"{name}: ", hand_text(words, listed_cards, table.view.card_order), width)
+            order, by_rank = table.view.card_order, table.is_sorted_by_rank
+            yield folded(f"{name}: ", hand_text(words, listed_cards, order, by_rank=by_rank), width)
 
 
 def proposal_text(words: Words, proposal: engine_pb2.Proposal, meaning: str, seconds_left: float, width: int) -> Text:
     """Return a proposal with the seats that have agreed and the time that is left; `width` in columns."""
-    agreed = ", ".join(map(words.name, proposal.agreed_seats))
-    text = f"{words.name(proposal.proposer)} proposes {words.term(proposal.name)}: {meaning or 'all have to agree.'}"
-    return folded("", f"{text} {int(seconds_left)} s left, agreed: {agreed}.", width, style="bold")
+    text = words.tr(
+        "{seat} proposes: {proposal}. {meaning} {seconds} s left, agreed: {agreed}.",
+        seat=words.name(proposal.proposer),
+        proposal=words.word(games_pb2.WORD_KIND_PROPOSAL, proposal.name),
+        meaning=meaning or words.tr("All have to agree."),
+        seconds=int(seconds_left),
+        agreed=", ".join(map(words.name, proposal.agreed_seats)),
+    )
+    return folded("", text, width, style="bold")

@@ -31,12 +31,20 @@ def sheet_lines(words: Words, rounds: Sequence[facts_pb2.RoundScore], width: int
         return
     names = "".join(_right(f" {name}", column) for name in words.names)
     yield Text(" " * NUMBER_WIDTH + names, style="bold")
-    cells = [[_cell(words.prose(note), column - 1) for note in line.notes] for line in rounds]
+    cells = [[_cell(words.phrases(note.phrases), column - 1) for note in line.notes] for line in rounds]
     fit = all(_fits(cell, column - 1) for line in cells for cell in line)
     for line, notes in zip(rounds, cells, strict=True):
         yield from _round_lines(words, line, notes if fit else [], column, width)
-        if not fit and any(line.notes):
+        if not fit and _has_notes(line):
             yield _listed_notes(words, line, width)
+
+
+def detail_lines(words: Words, score: facts_pb2.RoundScore, width: int = USUAL_WIDTH) -> Iterator[Text]:
+    """Return a round value by value, those of a seat with its name; `width` is in columns."""
+    yield Text(f"{words.round} {score.round}", style="bold")
+    for detail in score.details:
+        seat = f"{words.name(detail.seat)}, " if detail.HasField("seat") else ""
+        yield folded(" " * NUMBER_WIDTH, seat + words.mark(detail), width)
 
 
 def _column_width(seats: int, width: int) -> int:
@@ -50,9 +58,13 @@ def _listed_round(words: Words, line: facts_pb2.RoundScore, width: int) -> Itera
     scores = [f"{name} {gained:+} {total}" for name, gained, total in points]
     yield listed(f"{line.round:>{NUMBER_WIDTH - 1}} ", scores, "   ", width)
     if line.headline:
-        yield folded(" " * NUMBER_WIDTH, words.prose(line.headline), width, style="dim")
-    if any(line.notes):
+        yield folded(" " * NUMBER_WIDTH, words.phrases(line.headline), width, style="dim")
+    if _has_notes(line):
         yield _listed_notes(words, line, width)
+
+
+def _has_notes(line: facts_pb2.RoundScore) -> bool:
+    return any(note.phrases for note in line.notes)
 
 
 def _cell(note: str, width: int) -> list[str]:
@@ -71,7 +83,7 @@ def _round_lines(
     """Return points and totals, notes as cells below them, and the headline beside them, or below for lack of room."""
     scores = [f"{points:+} {total:4}" for points, total in zip(line.points, line.totals, strict=True)]
     room = width - NUMBER_WIDTH - column * len(scores) - 2
-    headline = words.prose(line.headline)
+    headline = words.phrases(line.headline)
     beside = textwrap.wrap(headline, room) if room >= NARROWEST_HEADLINE else []
     row = Text(f"{line.round:>{NUMBER_WIDTH - 1}} " + "".join(_right(score, column) for score in scores))
     yield row.append(f"  {beside[0]}" if beside else "", style="dim")
@@ -83,7 +95,9 @@ def _round_lines(
 
 
 def _listed_notes(words: Words, line: facts_pb2.RoundScore, width: int) -> Text:
-    notes = [f"{words.name(seat)}: {words.prose(note)}" for seat, note in enumerate(line.notes) if note]
+    notes = [
+        f"{words.name(seat)}: {words.phrases(note.phrases)}" for seat, note in enumerate(line.notes) if note.phrases
+    ]
     if max(map(cell_len, notes)) > width - 2 * NUMBER_WIDTH:
         return folded(" " * NUMBER_WIDTH, "; ".join(notes), width, style="dim")
     return listed(" " * NUMBER_WIDTH, notes, "   ", width, style="dim")

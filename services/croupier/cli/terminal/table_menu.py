@@ -9,17 +9,12 @@ from croupier.cli.terminal import account
 from croupier.cli.terminal.account import Account
 from croupier.cli.terminal.console import Picture, Screen, carry_out_lines
 from croupier.cli.terminal.lines import folded
+from croupier.cli.terminal.refusals import refusal_text
 from croupier.cli.terminal.table_text import my_table_text
 from croupier_api.v1 import lobby_pb2, tables_pb2
 from croupier_client.aio import Client
 from croupier_client.errors import CroupierError, FailedPrecondition
 from croupier_client.table import new_request_id
-
-INSTRUCTION = (
-    "Write the number of a table to come back to it, /leave and its number to give it up, /join and a code, or new. "
-    "/help lists more."
-)
-FAULT = "expected a number, /leave and a number, /join and a code, new, or /help"
 
 
 class TableMenu:
@@ -37,7 +32,7 @@ class TableMenu:
         """The table to come back to; None for another one."""
         self.invite_code: str | None = None
         """The code of the table to join; None for another one."""
-        self.account = Account(client)
+        self.account = Account(client, screen.texts)
         self._client = client
         self._tables = dict(enumerate(tables, start=1))
         self._game_names = game_names
@@ -58,7 +53,7 @@ class TableMenu:
             answer = await self.account.answer(line)
             self._notice = answer if answer is not None else await self._choose(line)
         except CroupierError as error:
-            self._notice = error.message
+            self._notice = refusal_text(self._screen.texts, error)
         if self.account.has_ended:
             self._screen.say(folded("", self._notice, self._screen.width))
         self._draw()
@@ -77,9 +72,14 @@ class TableMenu:
                 await self._give_up(table)
                 del self._tables[int(number)]
             case ["/help" | "help" | "?"]:
-                self._screen.say(*(folded("", text, self._screen.width) for text in account.HELP))
+                lines = account.help_lines(self._screen.texts)
+                self._screen.say(*(folded("", text, self._screen.width) for text in lines))
             case _:
-                return f"invalid answer {line.strip()!r}: {FAULT}"
+                return self._screen.texts.tr(
+                    "invalid answer '{answer}': expected a number, /leave and a number, /join and a code, new, or "
+                    "/help",
+                    answer=line.strip(),
+                )
         return ""
 
     def _table(self, number: str) -> tables_pb2.Table | None:
@@ -99,11 +99,16 @@ class TableMenu:
 
     def _draw(self) -> None:
         own_id = self._client.player.player_id if self._client.player else ""
-        rows = [Text("Your tables" if self._tables else "You have no tables", style="bold")]
+        texts = self._screen.texts
+        title = texts.tr("Your tables") if self._tables else texts.tr("You have no tables")
+        rows = [Text(title, style="bold")]
         for number, mine in self._tables.items():
             name = self._game_names.get(mine.table.game, mine.table.game)
-            row = my_table_text(mine, name, own_id, self._clock())
+            row = my_table_text(texts, mine, name, own_id, self._clock())
             rows.append(folded("", f"  {number} {row}", self._screen.width))
         notice = [folded("", self._notice, self._screen.width, style="italic")] if self._notice else []
-        instruction = folded("", INSTRUCTION, self._screen.width)
-        self._screen.draw(Picture(rows, [instruction], notice), is_news=True)
+        instruction = texts.tr(
+            "Write the number of a table to come back to it, /leave and its number to give it up, /join and a code, or "
+            "new. /help lists more."
+        )
+        self._screen.draw(Picture(rows, [folded("", instruction, self._screen.width)], notice), is_news=True)

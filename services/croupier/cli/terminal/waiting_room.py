@@ -12,8 +12,10 @@ from rich.text import Text
 from croupier.cli.faults import CommandFault
 from croupier.cli.terminal.console import Picture, Screen, carry_out_lines, until_first
 from croupier.cli.terminal.lines import folded
+from croupier.cli.terminal.refusals import refusal_text
 from croupier.cli.terminal.table_change import change_table
 from croupier.cli.terminal.table_text import seat_texts, settings_text
+from croupier.cli.terminal.texts import Texts
 from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import games_pb2, tables_pb2
 from croupier_client.aio import Client
@@ -23,13 +25,20 @@ POLL_SECONDS = 0.5
 ANSWER_SECONDS = 1.5
 """A lobby that has not answered for so long is shown as lost."""
 CLIENT_SEED_BYTES = 16
-HELP = (
-    "/start fills the free seats with bots; only the host can. The game begins when no seat is free.",
-    "/seat NUMBER moves you to a free seat.",
-    "/set NAME=VALUE changes the table; only the host can, and the others get ready again. Names are seats, time and "
-    "reserve (in seconds), and the options of the game: /set seats=3 time=30. croupier games GAME lists the options.",
-    "/quit, Ctrl-C and Ctrl-D leave this program; you can come back. /leave frees your seat.",
-)
+
+
+def help_lines(texts: Texts) -> tuple[str, ...]:
+    """Return what a person can type before a game."""
+    return (
+        texts.tr("/start fills the free seats with bots; only the host can. The game begins when no seat is free."),
+        texts.tr("/seat NUMBER moves you to a free seat."),
+        texts.tr(
+            "/set NAME=VALUE changes the table; only the host can, and the others get ready again. Names are seats, "
+            "time and reserve (in seconds), and the options of the game: /set seats=3 time=30. croupier games GAME "
+            "lists the options."
+        ),
+        texts.tr("/quit, Ctrl-C and Ctrl-D leave this program; you can come back. /leave frees your seat."),
+    )
 
 
 class WaitingRoom:
@@ -88,7 +97,7 @@ class WaitingRoom:
         """Read the table, and get ready if all seats are taken."""
         self._table = (await self._client.get_table(table_id=self._table.table_id)).table
         if self._table.state == tables_pb2.TABLE_STATE_CLOSED:
-            raise CommandFault("the table was closed before its game began")
+            raise CommandFault(self._screen.texts.tr("the table was closed before its game began"))
         is_unready = any(self._is_own(seat.player_id) and not seat.is_ready for seat in self._table.seats)
         if is_unready and not self._has_begun and all(seat.name for seat in self._table.seats):
             # If the seats have changed meanwhile, or the person leaves, the next reading shows them.
@@ -105,7 +114,7 @@ class WaitingRoom:
         except CommandFault as fault:
             self._notice = fault.message
         except CroupierError as error:
-            self._notice = error.message
+            self._notice = refusal_text(self._screen.texts, error)
         self._draw(is_news=bool(self._notice))
         return not self.has_left
 
@@ -124,9 +133,12 @@ class WaitingRoom:
                 await self._client.leave_table(table_id=table_id)
                 self.has_left = True
             case ["/help" | "help" | "?"]:
-                self._screen.say(*(folded("", text, self._screen.width) for text in HELP))
+                lines = help_lines(self._screen.texts)
+                self._screen.say(*(folded("", text, self._screen.width) for text in lines))
             case _:
-                self._notice = "the game has not begun: write /start, /seat NUMBER, /set NAME=VALUE, /leave or /quit"
+                self._notice = self._screen.texts.tr(
+                    "the game has not begun: write /start, /seat NUMBER, /set NAME=VALUE, /leave or /quit"
+                )
 
     async def _fill_with_bots(self) -> None:
         for number, seat in enumerate(self._table.seats):
@@ -139,22 +151,26 @@ class WaitingRoom:
         return number.isdecimal() and 1 <= int(number) <= len(self._table.seats)
 
     def _draw(self, *, is_news: bool) -> None:
-        width, silent = self._screen.width, self._clock() - self._answered_at
+        width, texts, silent = self._screen.width, self._screen.texts, self._clock() - self._answered_at
         messages = [Text(escaped(self._notice), style="italic")] if self._notice else []
         if silent > ANSWER_SECONDS:
-            lost = "The connection is lost: asking the lobby until it answers. /quit leaves; you can come back."
+            lost = texts.tr(
+                "The connection is lost: asking the lobby until it answers. /quit leaves; you can come back."
+            )
             messages.append(folded("", lost, width, style="bold red"))
-        host = "/start fills the free seats with bots, /set NAME=VALUE changes the table, "
-        commands = f"{host if self._is_own(self._table.host_player_id) else ''}/seat NUMBER moves you"
-        choices = folded("", f"{commands}, /leave frees your seat, /quit leaves; you can come back", width)
-        self._screen.draw(Picture(self._lines(), [choices], messages), is_news=is_news)
+        commands = texts.tr("/seat NUMBER moves you, /leave frees your seat, /quit leaves; you can come back")
+        if self._is_own(self._table.host_player_id):
+            of_host = texts.tr("/start fills the free seats with bots, /set NAME=VALUE changes the table")
+            commands = f"{of_host}, {commands}"
+        self._screen.draw(Picture(self._lines(), [folded("", commands, width)], messages), is_news=is_news)
 
     def _lines(self) -> Sequence[Text]:
         free = sum(not seat.name for seat in self._table.seats)
-        waiting = f"waiting for {free} more" if free else "all seats are taken"
+        texts, count = self._screen.texts, len(self._table.seats)
+        waiting = texts.tr("free seats: {count}", count=free) if free else texts.tr("all seats are taken")
         own_id = self._client.player.player_id if self._client.player else ""
         return [
-            Text(f"{escaped(self._game.name)}, {len(self._table.seats)} seats: {waiting}", style="bold"),
-            settings_text(self._table, self._game, self._screen.width),
-            *seat_texts(self._table, own_id),
+            Text(f"{escaped(self._game.name)}, {texts.tr('seats: {count}', count=count)}, {waiting}", style="bold"),
+            settings_text(texts, self._table, self._game, self._screen.width),
+            *seat_texts(texts, self._table, own_id),
         ]

@@ -1,22 +1,26 @@
-"""Cards, actions and facts in words for a terminal: with suit symbols where it can write them, else in notation."""
+"""Cards, values and actions in words for a terminal: with suit symbols where it can write them, else in notation."""
 
 import locale
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import MappingProxyType
 
+from croupier.cli.terminal.texts import Texts
 from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import actions_pb2, cards_pb2, facts_pb2, games_pb2, scoring_pb2
-from croupier_client.cards import CardValue, SuitValue, card_text, suit_text
+from croupier_client.cards import CardValue, SuitValue, card_text
 
 SYMBOLS: Mapping[str, str] = MappingProxyType({"C": "♣", "D": "♦", "H": "♥", "S": "♠"})
 RANKS = "23456789TJQKA"
 SUITS = "CDHS"
-SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 JOKER = "JK"
+NOTHING = "–"
+"""Stands for an empty list."""
 FEW_CARDS = 4
 """Fewer cards of a suit in a row are no suit of their own, but for example trumps of other suits."""
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def can_write_symbols(encoding: str | None) -> bool:
@@ -30,21 +34,33 @@ def can_write_symbols(encoding: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words for a table: the names of its seats, symbols or letters for suits, and the game's own terms.
+    """The words for a table: the names of its seats, symbols or letters for suits, and the texts of the game.
 
-    `terms` are the display names of a game: from a card in notation, a suit, a contract or another word to the term of
-    its players. `deck` are the cards of the game's own deck, if it has one. `standing` is how its results count.
+    `texts` are those of the terminal; `words` those of the game by kind and word. `deck` are the cards of the game's
+    own deck, if it has one. `standing` is how its results count, `piles` describes its piles, by role.
     """
 
     names: tuple[str, ...]
     symbols: bool
-    terms: Mapping[str, str] = field(default_factory=dict)
+    texts: Texts = field(default_factory=Texts)
+    words: Mapping[tuple[int, str], str] = field(default_factory=dict)
     deck: Sequence[cards_pb2.CardFace] = ()
     standing: games_pb2.Standing = field(default_factory=games_pb2.Standing)
+    piles: Sequence[games_pb2.PileDescription] = ()
+    has_tricks: bool = False
+
+    @property
+    def in_english(self) -> "Words":
+        """The same words with the texts of the terminal in English, which a person may type in every language."""
+        return replace(self, texts=Texts())
+
+    def tr(self, english: str, /, **values: object) -> str:
+        """Return a text of the terminal in its language."""
+        return self.texts.tr(english, **values)
 
     def name(self, seat: int) -> str:
         """Return the name of a seat."""
-        return self.names[seat] if seat < len(self.names) else f"seat {seat + 1}"
+        return self.names[seat] if seat < len(self.names) else self.tr("seat {number}", number=seat + 1)
 
     def notation(self, card: CardValue) -> str:
         """Return a card in notation, for example 5H."""
@@ -55,10 +71,22 @@ class Words:
         return self._symbol(self.notation(card))
 
     def card_and_name(self, card: CardValue) -> str:
-        """Return a card with its term, if it has one."""
+        """Return a card with its name, if it has one."""
         notation = self.notation(card)
-        name = self.terms.get(notation)
+        name = self.card_name(notation)
         return self._symbol(notation) + (f" ({name})" if name else "")
+
+    def card_name(self, notation: str) -> str:
+        """Return the name of a card, for example "the Old"; empty for one without."""
+        return next((name for card, name in self.card_names() if card == notation), "")
+
+    def card_names(self) -> Iterable[tuple[str, str]]:
+        """Yield each card that has a name, in notation, and its name."""
+        for face in self.deck:
+            yield face.notation, escaped(face.label)
+        for (kind, word), text in self.words.items():
+            if kind == games_pb2.WORD_KIND_CARD:
+                yield word, text
 
     def cards(self, cards: Iterable[CardValue]) -> str:
         """Return cards in their order."""
@@ -74,24 +102,64 @@ class Words:
 
     def suit(self, suit: SuitValue) -> str:
         """Return a suit's symbol, or its letter."""
-        return self._symbol(SUITS[suit - 1]) if suit else "-"
+        return self._symbol(SUITS[suit - 1]) if suit else self.tr("no trump")
 
-    def term(self, word: str) -> str:
-        """Return a word of the game, such as a contract, a phase or a pile, as players say it."""
-        return self.terms.get(word) or escaped(word.replace("_", " "))
+    def word(self, kind: games_pb2.WordKind.ValueType, word: str) -> str:
+        """Return the text of a word of the game; one that the game does not describe as it is."""
+        return self.words.get((kind, word)) or escaped(word.replace("_", " "))
+
+    @property
+    def round(self) -> str:
+        """The word for a round, for example "hand"."""
+        return self.word(games_pb2.WORD_KIND_TERM, "round")
 
     def pile(self, name: str, owner: int | None) -> str:
         """Return a pile, for example "melds of Ada"."""
-        return self.term(name) if owner is None else f"{self.term(name)} of {self.name(owner)}"
+        pile = self.word(games_pb2.WORD_KIND_PILE, name)
+        return pile if owner is None else self.tr("{pile} ({seat})", pile=pile, seat=self.name(owner))
 
-    def value(self, text: str) -> str:
-        """Return the value of a mark: a number, a word, a suit or a card."""
-        return self._symbol(text) if self.is_card(text) or text in tuple(SUITS) else self.term(text)
+    def mark(self, mark: facts_pb2.Mark) -> str:
+        """Return a mark or a detail without its seat, for example "trump: ♥"."""
+        return f"{self.word(games_pb2.WORD_KIND_MARK, mark.name)}: {self.value(mark.value)}"
 
-    def prose(self, text: str) -> str:
-        """Return a text of the rules, such as a headline or a note, with symbols for its cards."""
-        words = [(word.rstrip(",.;:)"), word) for word in escaped(text).split(" ")]
-        return " ".join(self._symbol(card) + word[len(card) :] if self.is_card(card) else word for card, word in words)
+    def value(self, value: facts_pb2.Value) -> str:
+        """Return a value by its kind."""
+        match value.WhichOneof("value"):
+            case "number":
+                return str(value.number)
+            case "word":
+                return self.word(games_pb2.WORD_KIND_VALUE, value.word)
+            case "seat":
+                return self.name(value.seat)
+            case "seats":
+                return ", ".join(map(self.name, value.seats.seats)) or NOTHING
+            case "suit":
+                return self.suit(value.suit) if value.suit else NOTHING
+            case "cards":
+                return self.cards(value.cards.cards) or NOTHING
+            case "points":
+                return ", ".join(f"{self.name(seat)} {points}" for seat, points in enumerate(value.points.points))
+        return self.tr("unknown")
+
+    def phrases(self, phrases: Iterable[facts_pb2.Phrase]) -> str:
+        """Return phrases, such as those of a headline, joined by commas."""
+        return ", ".join(map(self._phrase, phrases))
+
+    def _phrase(self, phrase: facts_pb2.Phrase) -> str:
+        values = {parameter.name: self.value(parameter.value) for parameter in phrase.parameters}
+        text = self.words.get((games_pb2.WORD_KIND_PHRASE, phrase.word))
+        if text is None:
+            return " ".join([escaped(phrase.word.replace("_", " ")), *values.values()])
+        return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+
+    def move(self, word: str, seat: str, cards: str) -> str:
+        """Return a move that the game has a word for; empty if it does not describe the word."""
+        text = self.words.get((games_pb2.WORD_KIND_CARD_MOVE, word), "")
+        return _PLACEHOLDER.sub(lambda found: {"seat": seat, "cards": cards}.get(found[1], found[0]), text)
+
+    def rule(self, rule: str) -> str:
+        """Return the refusal by a rule; empty for one that the game does not describe."""
+        return self.words.get((games_pb2.WORD_KIND_RULE, rule), "")
 
     def action(self, action: actions_pb2.Action) -> str:
         """Return an action, for example "play 5♥"; its verb is the first word."""
@@ -101,55 +169,89 @@ class Words:
         """Return an action with a text in place of its list of cards; parts that are not chosen yet are left out."""
         match action.WhichOneof("verb"):
             case "bid":
-                bid = action.bid
-                return f"bid {bid.amount if bid.HasField('amount') else self.term(bid.contract)}".rstrip()
+                return self.tr("bid {bid}", bid=self._bid(action.bid)).rstrip()
             case "keep_cards":
-                suit = f", {suit_text(action.keep_cards.trump)} trump" if action.keep_cards.trump else ""
-                return f"keep {cards or 'none'}{suit}"
+                trump = action.keep_cards.trump
+                return self._listed(self.tr("keep {cards}", cards=cards or self.tr("none")), self._trump(trump))
             case "swap_cards":
-                return f"swap {cards}"
+                return self.tr("swap {cards}", cards=cards).rstrip()
             case "draw":
-                return "draw" + (f" from {self.term(action.draw.pile)}" if action.draw.HasField("pile") else "")
+                if not action.draw.HasField("pile"):
+                    return self.tr("draw")
+                return self.tr("draw from {pile}", pile=self.pile(action.draw.pile, None))
             case "play":
-                suit = f", {suit_text(action.play.suit)} ordered" if action.play.suit else ""
-                return f"play {self.card_and_name(action.play.card)}{suit}"
+                suit = self.tr("order {suit}", suit=self.suit(action.play.suit)) if action.play.suit else ""
+                return self._listed(self.tr("play {card}", card=self.card_and_name(action.play.card)), suit)
             case "call_partner":
                 called = action.call_partner
-                unnamed = self.term("nobody" if called.HasField("nobody") else "unknown")
-                return f"call {self.card_and_name(called.card) if called.card else unnamed}"
+                unnamed = "nobody" if called.HasField("nobody") else "unknown"
+                word = self.word(games_pb2.WORD_KIND_VALUE, unnamed)
+                return self.tr("call {card}", card=self.card_and_name(called.card) if called.card else word)
             case "name_trump":
                 named = action.name_trump
-                suit = f"{suit_text(named.trump)} " if named.trump else ""
-                return f"name {suit}trump" + (" and all tricks" if named.all_tricks else "")
+                suit = self.suit(named.trump) if named.trump else ""
+                all_tricks = self.tr("all tricks") if named.all_tricks else ""
+                return self._listed(self.tr("name trump {suit}", suit=suit).rstrip(), all_tricks)
             case "lay":
-                lay = action.lay
-                meld = f" as {self.term(lay.meld)}" if lay.meld else ""
-                pile = f" on {self.pile(lay.pile, lay.owner if lay.HasField('owner') else None)}" if lay.pile else ""
-                return f"lay {cards}{meld}{pile}"
+                return self._lay(action.lay, cards)
             case "declare_word":
-                declared = action.declare_word
-                amount = str(declared.amount) if declared.HasField("amount") else ""
-                seat = self.name(declared.seat) if declared.HasField("seat") else ""
-                return ", ".join(filter(None, (f"declare {self.term(declared.word)}", cards, amount, seat)))
+                return self._declaration(action.declare_word, cards)
             case verb:
-                return _FIXED_VERBS.get(verb or "", "do nothing")
+                return self._verb(verb)
+
+    def _verb(self, verb: str | None) -> str:
+        """Return an action without parts."""
+        match verb:
+            case "pass_turn":
+                return self.tr("pass")
+            case "match_bid":
+                return self.tr("match")
+            case "yield_bid":
+                return self.tr("yield")
+            case "keep_bid":
+                return self.tr("keep the bid")
+            case "stand_pat":
+                return self.tr("swap none")
+            case "throw_down":
+                return self.tr("throw down")
+        return self.tr("unknown")
+
+    def _bid(self, bid: actions_pb2.BidAction) -> str:
+        return str(bid.amount) if bid.HasField("amount") else self.word(games_pb2.WORD_KIND_CONTRACT, bid.contract)
+
+    def _lay(self, lay: actions_pb2.LayAction, cards: str) -> str:
+        meld = self.word(games_pb2.WORD_KIND_MELD, lay.meld) if lay.meld else ""
+        pile = self.pile(lay.pile, lay.owner if lay.HasField("owner") else None) if lay.pile else ""
+        return self._listed(self.tr("lay {cards}", cards=cards).rstrip(), meld, pile)
+
+    def _declaration(self, declared: actions_pb2.DeclareAction, cards: str) -> str:
+        amount = str(declared.amount) if declared.HasField("amount") else ""
+        seat = self.name(declared.seat) if declared.HasField("seat") else ""
+        word = self.word(games_pb2.WORD_KIND_CALL, declared.word)
+        return self._listed(self.tr("declare {word}", word=word), cards, amount, seat)
+
+    def _trump(self, suit: SuitValue) -> str:
+        return self.tr("trump {suit}", suit=self.suit(suit)) if suit else ""
 
     def contract(self, contract: facts_pb2.Contract) -> str:
         """Return what is known of a contract; empty if nothing is."""
+        declarer = self.word(games_pb2.WORD_KIND_TERM, "declarer")
+        partner = self.word(games_pb2.WORD_KIND_TERM, "partner")
+        name = self.word(games_pb2.WORD_KIND_CONTRACT, contract.name) if contract.HasField("name") else ""
         amount = str(contract.amount) if contract.HasField("amount") else ""
-        bid = " for ".join(filter(None, (self.term(contract.name) if contract.HasField("name") else "", amount)))
-        suit = SUIT_NAMES[contract.trump - 1] if contract.trump else ""
-        parts = [
-            bid,
-            f"{suit} trump" if suit and not bid else suit,
-            f"by {self.name(contract.declarer)}" if contract.HasField("declarer") else "",
-            f"with {self.name(contract.partner)}" if contract.HasField("partner") else "",
-        ]
-        return ", ".join(filter(None, parts))
+        return self._listed(
+            ": ".join(filter(None, (name, amount))),
+            self.tr("trump {suit}", suit=self.suit(contract.trump)) if contract.trump else "",
+            self.tr("no trump") if contract.HasField("trump") and not contract.trump else "",
+            f"{declarer}: {self.name(contract.declarer)}" if contract.HasField("declarer") else "",
+            f"{partner}: {self.name(contract.partner)}" if contract.HasField("partner") else "",
+        )
 
     def call(self, call: facts_pb2.Call) -> str:
-        """Return the action of a call, or that it is secret."""
-        return self.action(call.action) if call.HasField("action") else "has decided"
+        """Return a call as its seat says it: a bid without its verb; or that it is secret."""
+        if not call.HasField("action"):
+            return self.tr("has decided")
+        return self._bid(call.action.bid) if call.action.HasField("bid") else self.action(call.action)
 
     def ranking(self, groups: Iterable[facts_pb2.RankGroup]) -> list[str]:
         """Return the final places, a line for each group; tied seats share one."""
@@ -160,7 +262,7 @@ class Words:
         return lines
 
     def games(self, statistics: scoring_pb2.GameStatistics) -> list[str]:
-        """Return the games of a player in parts, for example "won 1 of 3", or "escaped 3 of 4 (75%)" for a share.
+        """Return the games of a player in parts, for example "games: 4" and "won: 3 (75%)".
 
         Then come those that they left, and their average place, if that counts on the leaderboard.
         """
@@ -168,15 +270,21 @@ class Words:
         # An engine of an earlier version describes no standing.
         counted, tie_breakers = order.counted or "won", order.tie_breakers or ["average_place"]
         number = statistics.outcomes.get(counted, statistics.games_won)
-        share = f" ({statistics.figure.value:.0%})" if order.of else ""
-        parts = [f"{self.term(counted)} {number} of {statistics.games_finished}{share}"]
-        parts += [f"left {statistics.games_left}"] if statistics.games_left else []
-        parts += [f"average place {statistics.average_place:.1f}"] if "average_place" in tie_breakers else []
+        share = statistics.figure.value if order.of else statistics.win_rate
+        outcome = self.word(games_pb2.WORD_KIND_OUTCOME, counted)
+        parts = [self.tr("games: {count}", count=statistics.games_finished), f"{outcome}: {number} ({share:.0%})"]
+        parts += [self.tr("left: {count}", count=statistics.games_left)] if statistics.games_left else []
+        place = f"{statistics.average_place:.1f}"
+        has_place = statistics.games_finished and "average_place" in tie_breakers
+        parts += [self.tr("average place: {place}", place=place)] if has_place else []
         return parts
 
     def is_card(self, text: str) -> bool:
         """Return whether a text is a card in notation."""
         return _is_standard(text) or any(text == face.notation for face in self.deck)
+
+    def _listed(self, *parts: str) -> str:
+        return ", ".join(filter(None, parts))
 
     def _symbol(self, text: str) -> str:
         """Return a card or a suit in notation as the terminal can show it."""
@@ -184,9 +292,28 @@ class Words:
         return text[:-1] + SYMBOLS[text[-1]] if has_symbol else text
 
 
-def hand_text(words: Words, cards: Iterable[CardValue], order: Sequence[CardValue] = ()) -> str:
-    """Return a hand as players hold it, for example "2♣ K♣   5♥   JK"; `order` as TableView.card_order."""
-    return "   ".join(words.cards(group) for group in _grouped(words, cards, order))
+def hand_text(
+    words: Words, cards: Iterable[CardValue], order: Sequence[CardValue] = (), *, by_rank: bool = False
+) -> str:
+    """Return a hand as players hold it, for example "2♣ K♣   5♥   JK"; `order` as TableView.card_order.
+
+    With `by_rank` cards of one rank stand together, for example "5♣ 5♥   K♣".
+    """
+    groups = _grouped(words, cards, order)
+    if by_rank:
+        ranked = sorted(cards, key=lambda card: (_rank(words, card), card))
+        groups = [list(run) for _, run in groupby(ranked, lambda card: _rank(words, card))]
+    return "   ".join(words.cards(group) for group in groups)
+
+
+def _rank(words: Words, card: CardValue) -> int:
+    """Return the place of a card's rank among all ranks; that of a game's own deck by its first card of the rank."""
+    faces = [face.rank for face in words.deck]
+    own = next((face.rank for face in words.deck if face.number == card), None)
+    if own is not None:
+        return faces.index(own)
+    rank = words.notation(card)[0]
+    return len(RANKS) if words.notation(card) == JOKER else RANKS.find(rank)
 
 
 def _grouped(words: Words, cards: Iterable[CardValue], order: Sequence[CardValue]) -> list[list[CardValue]]:
@@ -219,11 +346,18 @@ def _groups_of(words: Words, order: Sequence[CardValue]) -> list[list[CardValue]
     return [group for group in (*groups, before) if group]
 
 
-def words_of(game: games_pb2.GameDescription, names: Sequence[str], symbols: bool) -> Words:
-    """Return the words for a table of a game."""
-    terms = {face.notation: face.label for face in game.deck if face.label} | dict(game.display_names)
-    safe_terms = {word: escaped(term) for word, term in terms.items()}
-    return Words(tuple(map(escaped, names)), symbols, safe_terms, game.deck, game.standing)
+def words_of(game: games_pb2.GameDescription, names: Sequence[str], symbols: bool, texts: Texts | None = None) -> Words:
+    """Return the words for a table of a game, in the language of `texts`, by default English."""
+    return Words(
+        tuple(map(escaped, names)),
+        symbols,
+        texts or Texts(),
+        {(word.kind, word.word): escaped(word.text) for word in game.words},
+        game.deck,
+        game.standing,
+        game.piles,
+        game.has_tricks,
+    )
 
 
 def cards_of(action: actions_pb2.Action) -> Sequence[CardValue]:
@@ -234,16 +368,3 @@ def cards_of(action: actions_pb2.Action) -> Sequence[CardValue]:
 
 def _is_standard(text: str) -> bool:
     return text == JOKER or (len(text) == len("5H") and text[0] in RANKS and text[1] in SUITS)
-
-
-_FIXED_VERBS: Mapping[str, str] = MappingProxyType(
-    {
-        "pass_turn": "pass",
-        "match_bid": "match",
-        "yield_bid": "yield",
-        "keep_bid": "keep the bid",
-        "stand_pat": "swap none",
-        "throw_down": "throw down",
-    }
-)
-"""The verbs without parts."""

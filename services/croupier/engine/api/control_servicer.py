@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, cast
 
 import grpc
 
 from croupier.engine.api.outbox import ScoringPort
+from croupier.engine.api.reactions import encode_reactions
 from croupier.engine.api.table_codec import (
     decode_options,
     decode_seat,
@@ -26,6 +28,7 @@ from croupier.runtime.errors import NotPermitted, invalid_field
 from croupier.runtime.server.call import Call
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, Visibility
 from croupier.runtime.table_access_codec import decode_access
+from croupier.runtime.translations import LANGUAGES, language_of
 from croupier_api.v1 import errors_pb2, games_pb2
 from croupier_internal.v1 import engine_control_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2_grpc
@@ -35,17 +38,20 @@ MAX_TABLE_IDS = 500
 
 
 def games_digest() -> str:
-    """Return a digest of the games that this engine knows, with options, bots and presets for each number of seats."""
+    """Return a digest of the games that this engine knows: of their descriptions by number of seats and language.
+
+    It reads all catalogues, so that no call waits for that.
+    """
     seat_counts = sorted({seats for game in GAMES.values() for seats in game.seats})
     digest = hashlib.sha256()
-    for seats in seat_counts:
-        described = pb.DescribeGamesResponse(games=_encode_games(seats))
+    for seats, language in product(seat_counts, LANGUAGES):
+        described = pb.DescribeGamesResponse(games=_encode_games(seats, language))
         digest.update(described.SerializeToString(deterministic=True))
     return digest.hexdigest()
 
 
-def _encode_games(seats: int) -> list[games_pb2.GameDescription]:
-    return [encode_game(game, seats) for game in GAMES.values() if not seats or seats in game.seats]
+def _encode_games(seats: int, language: str) -> list[games_pb2.GameDescription]:
+    return [encode_game(game, seats, language) for game in GAMES.values() if not seats or seats in game.seats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +68,12 @@ class EngineControlServicer:
 
     async def DescribeGames(self, request: pb.DescribeGamesRequest, call: Call) -> pb.DescribeGamesResponse:
         """Return the games with their seats and options, with a number of seats those that have it."""
-        is_rolling_out = await self.tables.is_rolling_out()
-        return pb.DescribeGamesResponse(games=_encode_games(request.seat_count), is_rolling_out=is_rolling_out)
+        language = language_of(request.language)
+        return pb.DescribeGamesResponse(
+            games=_encode_games(request.seat_count, language),
+            is_rolling_out=await self.tables.is_rolling_out(),
+            reactions=encode_reactions(language),
+        )
 
     async def PrepareTable(self, request: pb.PrepareTableRequest, call: Call) -> pb.PrepareTableResponse:
         """Check a table and commit to its seed."""

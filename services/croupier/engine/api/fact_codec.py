@@ -7,6 +7,17 @@ from typing import Any, get_args
 from croupier.engine.api.action_codec import encode_action, encode_card, encode_cards, encode_suit
 from croupier.games import facts
 from croupier.games.facts import Fact, OwnedPile, Place, Seat
+from croupier.games.values import (
+    CardsValue,
+    NumberValue,
+    Phrases,
+    PointsValue,
+    SeatsValue,
+    SeatValue,
+    SuitValue,
+    Value,
+    WordValue,
+)
 from croupier_api.v1 import engine_pb2, facts_pb2
 
 
@@ -50,6 +61,7 @@ def _encode_move(fact: facts.CardsMoved) -> facts_pb2.CardsMoved:
         count=fact.card_count,
         reason=facts_pb2.MoveReason.ValueType(fact.reason),
         face_down=fact.face_down,
+        word=fact.word,
     )
 
 
@@ -125,7 +137,37 @@ def _encode_pile(pile: facts.Pile) -> facts_pb2.Pile:
 
 
 def _encode_mark(mark: facts.Mark) -> facts_pb2.Mark:
-    return facts_pb2.Mark(name=mark.name, seat=mark.seat, value=mark.value)
+    value = None if mark.value is None else encode_value(mark.value)
+    return facts_pb2.Mark(name=mark.name, seat=mark.seat, value=value)
+
+
+def encode_value(value: Value) -> facts_pb2.Value:
+    """Return the message of a value."""
+    match value:
+        case NumberValue(number):
+            return facts_pb2.Value(number=number)
+        case WordValue(word):
+            return facts_pb2.Value(word=word)
+        case SeatValue(seat):
+            return facts_pb2.Value(seat=seat)
+        case SeatsValue(seats):
+            return facts_pb2.Value(seats=facts_pb2.SeatList(seats=seats))
+        case SuitValue(suit):
+            return facts_pb2.Value(suit=encode_suit(suit))
+        case CardsValue(cards):
+            return facts_pb2.Value(cards=facts_pb2.CardList(cards=encode_cards(cards)))
+        case PointsValue(points):
+            return facts_pb2.Value(points=facts_pb2.PointList(points=points))
+
+
+def _encode_phrases(phrases: Phrases) -> list[facts_pb2.Phrase]:
+    return [
+        facts_pb2.Phrase(
+            word=phrase.word,
+            parameters=[facts_pb2.Parameter(name=name, value=encode_value(value)) for name, value in phrase.parameters],
+        )
+        for phrase in phrases
+    ]
 
 
 def _encode_call(call: facts.Call) -> facts_pb2.Call:
@@ -150,9 +192,9 @@ def encode_score(score: facts.RoundScore) -> facts_pb2.RoundScore:
         round=score.round_number,
         points=score.points,
         totals=score.totals,
-        notes=score.notes,
-        headline=score.headline,
-        details=dict(score.details),
+        notes=[facts_pb2.Note(phrases=_encode_phrases(note)) for note in score.notes],
+        headline=_encode_phrases(score.headline),
+        details=[_encode_mark(detail) for detail in score.details],
         counts=[facts_pb2.SeatCount(name=count.name, seat=count.seat, amount=count.amount) for count in score.counts],
     )
 

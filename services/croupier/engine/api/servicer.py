@@ -11,7 +11,10 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from croupier.engine.api.action_codec import decode_action
+from croupier.engine.api.game_texts import rules_page
+from croupier.engine.api.reactions import check_reaction
 from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot, encode_time
+from croupier.engine.api.table_codec import decode_rules
 from croupier.engine.core.access import Need, Visitor, has_seat, not_seated
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import AwaySet, Proposed, Voted
@@ -39,6 +42,7 @@ from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.server.call import Call
 from croupier.runtime.server.interceptor import REQUEST_SECONDS
 from croupier.runtime.table_access import LinkPurpose
+from croupier.runtime.translations import language_of
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import engine_pb2_grpc, errors_pb2
 
@@ -82,6 +86,7 @@ class EngineServicer:
     async def SendReaction(self, request: pb.SendReactionRequest, call: Call) -> pb.SendReactionResponse:
         """Send a reaction to the table."""
         table = await self._visit(call, request.table_id, Need.TABLE, request.link)
+        check_reaction(request.reaction)
         table.react(call.caller.id, request.reaction)
         return pb.SendReactionResponse()
 
@@ -101,6 +106,19 @@ class EngineServicer:
         """Leave the caller's seat to the engine, or return to it."""
         table, seat = await self._seated(call, request)
         return pb.SetAwayResponse(sequence=await table.append_once(AwaySet(seat, request.is_away), request.request_id))
+
+    async def GetRules(self, request: pb.GetRulesRequest, call: Call) -> pb.GetRulesResponse:
+        """Return the rules page of a game."""
+        try:
+            game = decode_rules(request.game, request.rules_version)
+        except MalformedRequest as refusal:
+            if await self.tables.is_rolling_out():
+                message = f"{refusal.message}; another engine may know it: try again"
+                reason = errors_pb2.ERROR_REASON_TABLE_TOO_NEW
+                raise Unavailable(reason, message, retry_after_seconds=1) from None
+            raise
+        page = rules_page(game, language_of(request.language))
+        return pb.GetRulesResponse(markdown=page.markdown, language=page.language, rules_version=game.rules_version)
 
     async def _seated(
         self, call: Call, request: pb.CreateProposalRequest | pb.CastVoteRequest | pb.SetAwayRequest

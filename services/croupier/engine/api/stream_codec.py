@@ -21,7 +21,7 @@ from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Fact, Seat, Viewer
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import ServiceError, to_status
-from croupier_api.v1 import actions_pb2, engine_pb2
+from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2
 from croupier_api.v1.engine_pb2 import PlayTableResponse, TableEvent
 
 _TABLE_EVENT: int = PlayTableResponse.TABLE_EVENT_FIELD_NUMBER
@@ -94,8 +94,9 @@ class StreamEncoder(Encoder):
         )
         return _message(TableEvent(turn_state=state))
 
-    def reaction(self, seat: Seat, reaction: str) -> bytes:
-        return _message(TableEvent(reaction=engine_pb2.Reaction(seat=seat, reaction=reaction)))
+    def reaction(self, seat: Seat, reaction: int) -> bytes:
+        value = games_pb2.Reaction.ValueType(reaction)
+        return _message(TableEvent(reaction=engine_pb2.SeatReaction(seat=seat, reaction=value)))
 
     def presence(self, presence: Presence) -> bytes:
         return _message(TableEvent(presence=_encode_presence(presence)))

@@ -6,14 +6,16 @@ from typing import Any
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.struct_pb2 import Struct, Value
 
-from croupier.engine.core.fold import ABANDONED, LIMIT_REASON
+from croupier.engine.api.game_texts import OPTION_MEANING, PROPOSAL_MEANING, SUMMARY, GameTexts, texts_of
 from croupier.engine.core.log import AWAY_MILLISECONDS, ClockConfig, SeatConfig, TableConfig
 from croupier.games.cards import CardFace
 from croupier.games.facts import Seat
 from croupier.games.interface import Game, Option, OptionValue, Preset, Standing
-from croupier.games.registry import bots_of, rules_of
+from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
+from croupier.games.words import WordKind
 from croupier.runtime.errors import MalformedRequest, invalid_field
 from croupier.runtime.table_access_codec import encode_access
+from croupier.runtime.translations import ENGLISH
 from croupier_api.v1 import cards_pb2, errors_pb2, games_pb2, tables_pb2
 
 MAX_WORD_CHARACTERS = 64
@@ -133,25 +135,41 @@ def encode_table(config: TableConfig, is_over: bool) -> tables_pb2.PlayedTable:
 # Games
 
 
-def encode_game(game: Game, seats: int = 0) -> games_pb2.GameDescription:
+def decode_rules(game: str, version: int) -> Game:
+    """Return a version of the rules of a game, with 0 that of new tables; raises MalformedRequest for unknown ones."""
+    if game not in GAMES:
+        reason, message = (
+            errors_pb2.ERROR_REASON_UNKNOWN_GAME,
+            f"invalid game {game!r}: expected one of {', '.join(GAMES)}",
+        )
+        raise MalformedRequest(reason, message, field="game")
+    try:
+        return rules_of(game, version) if version else GAMES[game]
+    except UnknownRules as error:
+        raise invalid_field("rules_version", str(error)) from None
+
+
+def encode_game(game: Game, seats: int = 0, language: str = ENGLISH) -> games_pb2.GameDescription:
     """Return the description of a game, with its options for a number of seats, by default the greatest."""
-    proposals = [games_pb2.ProposalDescription(name=name, meaning=text) for name, text in game.proposals.items()]
+    texts = texts_of(game, language)
     return games_pb2.GameDescription(
         game=game.id,
         name=game.name,
-        summary=game.summary,
+        summary=texts.text(SUMMARY, game.summary),
         min_seats=game.seats.start,
         max_seats=game.seats.stop - 1,
         rules_version=game.rules_version,
-        options=[_encode_option(option) for option in game.options(seats or game.seats.stop - 1)],
+        options=[_encode_option(texts, option) for option in game.options(seats or game.seats.stop - 1)],
         bots=list(bots_of(game)),
-        display_names={
-            LIMIT_REASON: "the table has reached its limit",
-            ABANDONED: "all players were away",
-            **game.names,
-        },
-        proposals=proposals,
-        deck=[_encode_face(face) for face in game.deck],
+        words=[
+            games_pb2.Word(kind=games_pb2.WordKind.ValueType(kind), word=word, text=text)
+            for kind, word, text in texts.words()
+        ],
+        proposals=[
+            games_pb2.ProposalDescription(name=name, meaning=texts.text(PROPOSAL_MEANING, meaning))
+            for name, meaning in game.proposals.items()
+        ],
+        deck=[_encode_face(texts, face) for face in game.deck],
         team_layouts=[
             games_pb2.TeamLayout(seat_count=count, teams=encode_teams(teams))
             for count in game.seats
@@ -159,6 +177,16 @@ def encode_game(game: Game, seats: int = 0) -> games_pb2.GameDescription:
         ],
         presets=map(_encode_preset, game.presets),
         standing=encode_standing(game.standing),
+        piles=[
+            games_pb2.PileDescription(
+                name=pile.name,
+                role=games_pb2.PileRole.ValueType(pile.role),
+                display=games_pb2.PileDisplay.ValueType(pile.display),
+            )
+            for pile in sorted(game.piles, key=lambda pile: pile.role)
+        ],
+        has_tricks=game.has_tricks,
+        recommended_seats=game.recommended_seats or (),
     )
 
 
@@ -187,20 +215,30 @@ def _encode_preset(preset: Preset) -> games_pb2.PresetDescription:
     )
 
 
-def _encode_face(face: CardFace) -> cards_pb2.CardFace:
-    return cards_pb2.CardFace(
-        number=face.card + 1, notation=face.notation, suit=face.suit, rank=face.rank, label=face.label
-    )
+def _encode_face(texts: GameTexts, face: CardFace) -> cards_pb2.CardFace:
+    label = texts.text(WordKind.CARD.name.lower(), face.label)
+    return cards_pb2.CardFace(number=face.card + 1, notation=face.notation, suit=face.suit, rank=face.rank, label=label)
 
 
-def _encode_option(option: Option) -> games_pb2.OptionDescription:
+def _encode_option(texts: GameTexts, option: Option) -> games_pb2.OptionDescription:
     requirements = [
         games_pb2.OptionRequirement(
             value=_encode_option_value(value), option=other, option_value=_encode_option_value(other_value)
         )
         for value, other, other_value in option.requirements
     ]
-    message = games_pb2.OptionDescription(name=option.name, meaning=option.meaning, requirements=requirements)
+    message = games_pb2.OptionDescription(
+        name=option.name,
+        meaning=texts.text(OPTION_MEANING, option.meaning),
+        requirements=requirements,
+        group=option.group,
+        unit=option.unit,
+    )
+    if option.condition is not None:
+        condition = games_pb2.OptionCondition(
+            option=option.condition.other, values=map(_encode_option_value, option.condition.values)
+        )
+        message.condition.CopyFrom(condition)
     if isinstance(option.default, bool):
         message.flag.CopyFrom(games_pb2.FlagOption(default_value=option.default))
     elif isinstance(option.allowed, range) and isinstance(option.default, int):

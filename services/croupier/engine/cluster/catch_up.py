@@ -81,7 +81,7 @@ class CatchUp(NotificationListener):
     def connected(self) -> None:
         self._background.start(self._announce_again())
 
-    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: int) -> None:
         if table := self._tables.in_memory.get(table_id):
             table.subscribers.publish_reaction(seat, reaction)
 

@@ -40,7 +40,7 @@ class NotificationListener(Protocol):
     def connected(self) -> None:
         """Notifications arrive from now on; those before may be lost, and so may those of this engine."""
 
-    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: int) -> None:
         """A seat reacted at another engine."""
 
     def presence_announced(self, engine_id: str, announcements: Mapping[str, Announcement]) -> None:
@@ -53,7 +53,7 @@ class Notifier(Protocol):
     def logs_extended(self, heads: Mapping[str, int]) -> None:
         """Notify the other engines soon that this one has stored entries up to these sequences."""
 
-    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: int) -> None:
         """Notify the other engines of a reaction."""
 
     def presence_announced(self, table_id: str, announcement: Announcement) -> None:
@@ -69,7 +69,7 @@ class NullNotifier:
     def logs_extended(self, heads: Mapping[str, int]) -> None:
         """Do nothing."""
 
-    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: int) -> None:
         """Do nothing."""
 
     def presence_announced(self, table_id: str, announcement: Announcement) -> None:
@@ -126,7 +126,7 @@ class PostgresNotifier(Notifier):
         for payload in encode_batch(self._engine_id, by_table):
             self._notifications.send(channel, payload)
 
-    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: int) -> None:
         self._notifications.send(REACTION_CHANNEL, json.dumps([self._engine_id, table_id, seat, reaction]))
 
     async def run(self, listener: NotificationListener) -> None:

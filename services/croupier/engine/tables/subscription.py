@@ -47,7 +47,7 @@ class Encoder(Protocol):
     def turn_state(self, table: TableState, viewer: Viewer, now: int) -> bytes:
         """Return the message with the state of the turn, for a viewer who has missed nothing."""
 
-    def reaction(self, seat: Seat, reaction: str) -> bytes:
+    def reaction(self, seat: Seat, reaction: int) -> bytes:
         """Return the message of a reaction."""
 
     def presence(self, presence: Presence) -> bytes:

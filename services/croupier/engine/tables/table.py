@@ -51,7 +51,7 @@ class Table:
         entry_limit: EntryLimit,
         store: TableStore,
         report: Callable[[str, Sequence[Report]], None],
-        notify_reaction: Callable[[str, Seat, str], None],
+        notify_reaction: Callable[[str, Seat, int], None],
         liveness: Liveness,
         background: Background,
         clock: Clock,
@@ -199,7 +199,7 @@ class Table:
             case AwaySet(seat):
                 return decide.away(config, state, now, request, request_id, self._folded.left_at[seat])
 
-    def react(self, player_id: str, reaction: str) -> None:
+    def react(self, player_id: str, reaction: int) -> None:
         """Publish a reaction of a seated player to all subscribers, here and at other engines."""
         seat = self.seat_of(player_id)
         decide.refuse_if_over(self.state)

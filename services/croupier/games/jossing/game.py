@@ -6,10 +6,11 @@ from croupier.games import interface
 from croupier.games.actions import Action
 from croupier.games.bots import random_legal
 from croupier.games.facts import Fact, Ranking, Seat
-from croupier.games.interface import Option
+from croupier.games.interface import Condition, Option
 from croupier.games.jossing import determinization, play, scoring, view
 from croupier.games.jossing.bots import sensible
 from croupier.games.jossing.state import JossingOptions, JossingState, Section
+from croupier.games.jossing.words import PILES, WORDS
 
 
 class Jossing(interface.Rules[JossingState]):
@@ -22,27 +23,46 @@ class Jossing(interface.Rules[JossingState]):
     )
     seats = range(2, 9)
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
-    names = MappingProxyType(
-        {
-            "bids_hit": "bids hit exactly",
-            "indicator": "trump indicator",
-            "round": "section",
-            "taken": "finished tricks",
-            "tricks_won": "tricks won",
-        }
-    )
+    words = WORDS
+    piles = PILES
+    has_tricks = True
+    recommended_seats = range(3, 7)
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; all are independent (JOS-OPT-1)."""
         leaders = ("left_of_dealer", "highest_bidder", "highest_bidder_dealer_first")
         return (
-            Option("game_type", "up", ("up", "up_and_down"), "whether sections only grow, or shrink again"),
-            Option("scoring", "classic", ("classic", "modern"), "the points of a bid that is hit exactly"),
-            Option("decks", 1, (1, 2), "packs shuffled together; for eight players two are suggested"),
-            Option("identical_cards", "first", ("first", "last"), "which of two identical winning cards wins"),
-            Option("leader", "left_of_dealer", leaders, "the leader of the first trick of a section"),
-            Option("first_dealer", 0, range(seats), "the seat that deals the first section"),
-            Option("hook", default=False, allowed=(False, True), meaning="the bids may not add up to the tricks"),
+            Option(
+                "game_type", "up", ("up", "up_and_down"), "whether sections only grow, or shrink again", group="deal"
+            ),
+            Option(
+                "decks",
+                1,
+                (1, 2),
+                "packs shuffled together; for eight players two are suggested",
+                group="deal",
+                unit="packs",
+            ),
+            Option("first_dealer", 0, range(seats), "the seat that deals the first section", group="deal", unit="seat"),
+            Option(
+                "hook",
+                default=False,
+                allowed=(False, True),
+                meaning="the bids may not add up to the tricks",
+                group="bidding",
+            ),
+            Option("leader", "left_of_dealer", leaders, "the leader of the first trick of a section", group="play"),
+            Option(
+                "identical_cards",
+                "first",
+                ("first", "last"),
+                "which of two identical winning cards wins",
+                group="play",
+                condition=Condition("decks", (2,)),
+            ),
+            Option(
+                "scoring", "classic", ("classic", "modern"), "the points of a bid that is hit exactly", group="scoring"
+            ),
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> JossingState:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS, Card, Suit
-from croupier.games.facts import Count, Ranking, RoundScore, Seat
+from croupier.games.cards import Card, Suit
+from croupier.games.facts import Count, Mark, Ranking, RoundScore, Seat
 from croupier.games.jossing.state import JossingOptions, Section
-from croupier.games.standings import listed, ranked
+from croupier.games.standings import ranked
+from croupier.games.values import CardsValue, NumberValue, PointsValue, SeatValue, SuitValue, phrase
 
 
 def winner(cards: Sequence[Card], trump: Suit, last_copy_wins: bool) -> int:
@@ -56,17 +57,21 @@ def sheet_line(
         section.number,
         points,
         totals,
-        tuple([f"bid {bid}, won {tricks}" for bid, tricks in zip(bids, won, strict=True)]),
-        f"section {section.number}, {section.size} card{'s'[: section.size > 1]}, trump {SUIT_NAMES[section.trump]}",
+        tuple(
+            [
+                (phrase("bid", bid=NumberValue(bid)), phrase("won", tricks=NumberValue(tricks)))
+                for bid, tricks in zip(bids, won, strict=True)
+            ]
+        ),
+        (phrase("cards", cards=NumberValue(section.size)), phrase("trump", trump=SuitValue(section.trump))),
         (
-            ("section", str(section.number)),
-            ("cards", str(section.size)),
-            ("dealer", str(section.dealer)),
-            ("indicator", NOTATION[section.indicator]),
-            ("trump", SUITS[section.trump]),
-            ("leader", str(leader)),
-            ("bids", listed(bids)),
-            ("tricks", listed(won)),
+            Mark("cards", None, NumberValue(section.size)),
+            Mark("dealer", None, SeatValue(section.dealer)),
+            Mark("indicator", None, CardsValue((section.indicator,))),
+            Mark("trump", None, SuitValue(section.trump)),
+            Mark("leader", None, SeatValue(leader)),
+            Mark("bids", None, PointsValue(tuple(bids))),
+            Mark("tricks", None, PointsValue(tuple(won))),
         ),
         tuple(counts),
     )

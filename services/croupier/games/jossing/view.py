@@ -5,6 +5,7 @@ from croupier.games.facts import Call, Contract, Mark, PileCard, SeatView, View,
 from croupier.games.hands import cards_in
 from croupier.games.jossing import scoring
 from croupier.games.jossing.state import JossingState
+from croupier.games.values import NumberValue
 
 
 def view(state: JossingState, viewer: Viewer) -> View:
@@ -37,4 +38,5 @@ def view(state: JossingState, viewer: Viewer) -> View:
 
 def marks(state: JossingState) -> tuple[Mark, ...]:
     """Return the marks by name: the cards per seat of this section, and the sections of the game."""
-    return Mark("cards", None, str(state.section.size)), Mark("sections", None, str(state.options.sections))
+    size, sections = NumberValue(state.section.size), NumberValue(state.options.sections)
+    return Mark("cards", None, size), Mark("sections", None, sections)

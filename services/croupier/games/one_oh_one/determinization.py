@@ -3,14 +3,15 @@
 from itertools import groupby
 
 from croupier.games.actions import Play
-from croupier.games.cards import SUITS
-from croupier.games.facts import Seat
+from croupier.games.cards import Suit
+from croupier.games.facts import Mark, Seat
 from croupier.games.hands import cards_in, hand_of
 from croupier.games.hidden import deal_around
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.one_oh_one import scoring
 from croupier.games.one_oh_one.state import NOBODY, OneOhOneOptions, OneOhOneState, Progress, circle
 from croupier.games.standings import relative_to_others
+from croupier.games.values import SeatValue, SuitValue
 
 COST_SPAN = 120
 """So many points more or less than the others are as bad or as good as it gets."""
@@ -23,11 +24,10 @@ def determinize(observation: Observation, randrange: RandomSource) -> OneOhOneSt
     view, first = observation.view, observation.legal.actions[0]
     options = OneOhOneOptions.of(len(view.seats), observation.options)
     pile = view.pile("pile")
-    marks = {mark.name: (mark.seat, mark.value) for mark in view.marks}
-    penalized, _ = marks.get("penalty", (None, ""))
     out = sorted((held.place, seat) for seat, held in enumerate(view.seats) if held.place is not None)
     dropped = tuple(tuple(seat for _, seat in group) for _, group in groupby(out, key=lambda placed: placed[0]))
-    starter, totals = int(marks["starter"][1]), tuple(held.score for held in view.seats)
+    totals = tuple(held.score for held in view.seats)
+    starter, ordered, penalized = _marked(view.marks)
     hands, stock = deal_around(observation, options.deck, (0,) * len(view.seats), randrange)
     return OneOhOneState(
         options=options,
@@ -36,12 +36,26 @@ def determinize(observation: Observation, randrange: RandomSource) -> OneOhOneSt
         stock=tuple(stock),
         pile=pile,
         turn=observation.seat,
-        ordered=SUITS.index(marks["ordered_suit"][1]) if "ordered_suit" in marks else None,
-        covers="cover" in marks,
-        penalized=NOBODY if penalized is None else penalized,
+        ordered=ordered,
+        covers=any(mark.name == "cover" for mark in view.marks),
+        penalized=penalized,
         # Only the legal actions show which card was dealt last (101-LEAD-2).
         forced=first.card if isinstance(first, Play) and not pile and not options.first_move_any else None,
     )
+
+
+def _marked(marks: tuple[Mark, ...]) -> tuple[Seat, Suit | None, Seat]:
+    """Return the starter, the ordered suit and the seat that misses its turn by the top card, or NOBODY."""
+    starter, ordered, penalized = NOBODY, None, NOBODY
+    for mark in marks:
+        match mark:
+            case Mark("starter", _, SeatValue(seat)):
+                starter = seat
+            case Mark("ordered_suit", _, SuitValue(suit)):
+                ordered = suit
+            case Mark("penalty", int(seat)):
+                penalized = seat
+    return starter, ordered, penalized
 
 
 def evaluate(before: OneOhOneState, after: OneOhOneState) -> tuple[float, ...]:

@@ -3,7 +3,7 @@
 On the page these are "Effects of cards" and "Points of cards".
 """
 
-from croupier.games.cards import CARD_OF_NOTATION, STANDARD_DECK, SUIT_NAMES, Card, mask_of, strength_of, suit_of
+from croupier.games.cards import CARD_OF_NOTATION, STANDARD_DECK, mask_of, strength_of, suit_of
 
 QUEEN_OF_HEARTS = CARD_OF_NOTATION["QH"]
 KING_OF_SPADES = CARD_OF_NOTATION["KS"]
@@ -26,19 +26,12 @@ FITS = tuple(
 
 PENALTIES = tuple(5 if value == KING_OF_SPADES else {7: 2, 14: 0}.get(strength_of(value)) for value in STANDARD_DECK)
 """From a card to how many cards the next player takes before they miss their turn, None if they miss none."""
-_NAMES = {None: "", 0: "ace", 2: "seven", 5: "king_of_spades"}
-PENALTY_NAMES = tuple(_NAMES[imposed] for imposed in PENALTIES)
-"""From a card to the name of its penalty, "" for all others."""
+_WORDS = {None: "", 0: "ace", 2: "seven", 5: "king_of_spades"}
+PENALTY_WORDS = tuple(_WORDS[imposed] for imposed in PENALTIES)
+"""From a card to the word of its penalty, "" for all others."""
 
 _COURT_POINTS = {11: 2, 12: 3, 13: 4, 14: 11}
 POINTS = tuple(_COURT_POINTS.get(strength_of(value), strength_of(value)) for value in STANDARD_DECK)
 """From a card left in a hand to its points (101-POINTS-1)."""
 QUEEN_POINTS = {value: 40 if value == QUEEN_OF_HEARTS else 20 for value in STANDARD_DECK if IS_QUEEN[value]}
 """From a queen to her penalty in a hand of queens, which she takes off as the last card (101-POINTS-3 to -5)."""
-
-_RANK_NAMES = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"]
-
-
-def card_words(value: Card) -> str:
-    """Return a card in words, for example "queen of hearts"."""
-    return f"{_RANK_NAMES[value % 13]} of {SUIT_NAMES[suit_of(value)]}"

@@ -7,10 +7,11 @@ from croupier.games import interface
 from croupier.games.bots import random_legal
 from croupier.games.cards import notation
 from croupier.games.facts import Fact, Ranking
-from croupier.games.interface import Option
+from croupier.games.interface import Condition, Option
 from croupier.games.one_oh_one import determinization, legality, scoring, turns, view
 from croupier.games.one_oh_one.bots import sensible
 from croupier.games.one_oh_one.state import OneOhOneOptions, OneOhOneState, Progress, circle
+from croupier.games.one_oh_one.words import PILES, WORDS
 
 
 class OneOhOne(interface.Rules[OneOhOneState]):
@@ -21,44 +22,12 @@ class OneOhOne(interface.Rules[OneOhOneState]):
     summary = "Match suit or rank to shed your cards; what is left in your hand counts, and 101 points lose."
     seats = range(2, 5)
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
-    names = MappingProxyType(
-        {
-            "cover": "has to cover its six with",
-            "penalty": "loses a turn",
-            "pile": "open cards",
-            "starter": "led by seat",
-            "to_take": "cards still to take",
-        }
-    )
+    words = WORDS
+    piles = PILES
 
     def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - the same for all
         """Return every option; all are independent (101-OPT-1)."""
-        either = (True, False)
-        return (
-            Option("deck", 36, (36, 52, 104), "number of cards: 36 from the sixes up, 52, or two packs of 52"),
-            Option("exact_101_reset", False, either, "a score of exactly 101 becomes 0"),
-            Option(
-                "first_move_any", True, either, "the first card of a round is free, not the one that was dealt last"
-            ),
-            Option("lose_at", "reach", ("reach", "exceed"), "the game is lost with 101 points, or only with more"),
-            Option("elimination", False, either, "a loser drops out and the others play on"),
-            Option("queen_covers_six", True, either, "every queen covers a six, not only that of its suit"),
-            Option("finish_on_six", False, either, "a six may be the last card"),
-            Option("last_card_effects", True, either, "a last card still makes the next player take cards"),
-            Option(
-                "recycle", "flip", ("flip", "shuffle"), "how played cards become a new stock: turned over or shuffled"
-            ),
-            Option("may_draw_instead", False, either, "a player who could play may draw all the same"),
-            Option("floor_zero", False, either, "no score falls below 0"),
-            Option(
-                "queen_penalty",
-                "instead",
-                ("instead", "added"),
-                "what a hand of queens costs: 20 or 40 for each queen instead of her 3 points, or added to them",
-                earlier="instead",
-            ),
-            Option("max_rounds", 0, range(1001), "rounds after which the game is over at the latest, 0 for no limit"),
-        )
+        return _OPTIONS
 
     def new(self, seats: int, options: interface.OptionValues) -> OneOhOneState:
         """Return the state before the first deal."""
@@ -113,3 +82,62 @@ class OneOhOne(interface.Rules[OneOhOneState]):
     determinize = staticmethod(determinization.determinize)
     evaluate = staticmethod(determinization.evaluate)
     view = staticmethod(view.view)
+
+
+_EITHER = (True, False)
+_OPTIONS = (
+    Option(
+        "deck",
+        36,
+        (36, 52, 104),
+        "number of cards: 36 from the sixes up, 52, or two packs of 52",
+        group="deal",
+        unit="cards",
+    ),
+    Option(
+        "first_move_any",
+        True,
+        _EITHER,
+        "the first card of a round is free, not the one that was dealt last",
+        group="play",
+    ),
+    Option("may_draw_instead", False, _EITHER, "a player who could play may draw all the same", group="play"),
+    Option("queen_covers_six", True, _EITHER, "every queen covers a six, not only that of its suit", group="play"),
+    Option("finish_on_six", False, _EITHER, "a six may be the last card", group="play"),
+    Option("last_card_effects", True, _EITHER, "a last card still makes the next player take cards", group="play"),
+    Option(
+        "recycle",
+        "flip",
+        ("flip", "shuffle"),
+        "how played cards become a new stock: turned over or shuffled",
+        group="play",
+    ),
+    Option(
+        "queen_penalty",
+        "instead",
+        ("instead", "added"),
+        "what a hand of queens costs: 20 or 40 for each queen instead of her 3 points, or added to them",
+        earlier="instead",
+        group="scoring",
+    ),
+    Option("floor_zero", False, _EITHER, "no score falls below 0", group="scoring"),
+    Option("exact_101_reset", False, _EITHER, "a score of exactly 101 becomes 0", group="scoring"),
+    Option(
+        "lose_at",
+        "reach",
+        ("reach", "exceed"),
+        "the game is lost with 101 points, or only with more",
+        group="end",
+        # A score of exactly 101, with which alone it matters, becomes 0 before anyone loses (101-SCORE-1).
+        condition=Condition("exact_101_reset", (False,)),
+    ),
+    Option("elimination", False, _EITHER, "a loser drops out and the others play on", group="end"),
+    Option(
+        "max_rounds",
+        0,
+        range(1001),
+        "rounds after which the game is over at the latest, 0 for no limit",
+        group="end",
+        unit="rounds",
+    ),
+)

@@ -2,12 +2,13 @@
 
 from typing import NamedTuple
 
-from croupier.games.cards import NOTATION, Card, notation
-from croupier.games.facts import Count, Ranking, RoundScore, Seat
+from croupier.games.cards import Card
+from croupier.games.facts import Count, Mark, Ranking, RoundScore, Seat
 from croupier.games.hands import cards_in
-from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS, card_words
+from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS
 from croupier.games.one_oh_one.state import LOSING_SCORE, OneOhOneOptions, Progress
-from croupier.games.standings import listed, ranked
+from croupier.games.standings import ranked
+from croupier.games.values import CardsValue, NumberValue, Phrases, SeatsValue, SeatValue, phrase
 
 
 class Scored(NamedTuple):
@@ -88,41 +89,39 @@ def end_reason(options: OneOhOneOptions, round_number: int, losers: tuple[Seat, 
 
 def sheet_line(before: Progress, result: Scored, elimination: bool) -> RoundScore:
     """Return the line of a round for people and for programs (101-SCORE-5); `before` is as it was before the round."""
+    last_card = CardsValue((result.last_card,))
     details = (
-        ("round", str(before.round_number)),
-        ("starter", str(before.starter)),
-        ("winner", str(result.winner)),
-        ("last_card", NOTATION[result.last_card]),
-        *((f"hand_{seat}", " ".join(notation(hand))) for seat, hand in enumerate(result.hands) if hand),
-        ("points", listed(result.points)),
-        ("floored", listed(result.floored)),
-        ("reset", listed(result.reset)),
-        ("totals", listed(result.totals)),
-        ("losers", listed(result.losers)),
+        Mark("starter", None, SeatValue(before.starter)),
+        Mark("winner", None, SeatValue(result.winner)),
+        Mark("last_card", None, last_card),
+        *(Mark("hand", seat, CardsValue(hand)) for seat, hand in enumerate(result.hands) if hand),
+        Mark("floored", None, SeatsValue(result.floored)),
+        Mark("reset", None, SeatsValue(result.reset)),
+        Mark("losers", None, SeatsValue(result.losers)),
     )
-    notes = tuple(", ".join(_remarks(result, seat, elimination)) for seat in range(len(result.points)))
-    headline = f"finished with the {card_words(result.last_card)}"
+    notes = tuple(_note(result, seat, elimination) for seat in range(len(result.points)))
+    headline = (phrase("finished_with", card=last_card),)
     return RoundScore(before.round_number, result.points, result.totals, notes, headline, details, _counts(result))
 
 
-def _remarks(result: Scored, seat: Seat, elimination: bool) -> list[str]:
+def _note(result: Scored, seat: Seat, elimination: bool) -> Phrases:
     hand, points = result.hands[seat], result.points[seat]
-    remarks = []
+    note = []
     if seat == result.winner:
-        remarks.append("first to go out")
+        note.append(phrase("first_out"))
         if points:
-            remarks.append(f"{-points} off for a last queen")
+            note.append(phrase("last_queen", points=NumberValue(-points)))
     elif hand:
-        remarks.append(f"{len(hand)} card{'s'[: len(hand) > 1]} left")
+        note.append(phrase("cards_left", count=NumberValue(len(hand))))
         if all(IS_QUEEN[value] for value in hand):
-            remarks.append("nothing but queens")
+            note.append(phrase("only_queens"))
     if seat in result.floored:
-        remarks.append("no score below 0")
+        note.append(phrase("floored"))
     if seat in result.reset:
-        remarks.append("101 became 0")
+        note.append(phrase("reset"))
     if seat in result.losers:
-        remarks.append("dropped out" if elimination else "lost the game")
-    return remarks
+        note.append(phrase("dropped_out" if elimination else "lost"))
+    return tuple(note)
 
 
 def _counts(result: Scored) -> tuple[Count, ...]:

@@ -4,13 +4,14 @@ from typing import Any
 
 from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Draw, Play
-from croupier.games.cards import SUITS, Card, Hands, Suit, cards_of_mask, notation, suit_of
+from croupier.games.cards import Card, Hands, Suit, cards_of_mask, notation, suit_of
 from croupier.games.facts import LAID, Fact, MoveReason, PileCard, Seat
 from croupier.games.hands import cards_in, hand_of, with_cards, without
 from croupier.games.interface import NOTHING_LEGAL, CardsShuffled, Legal
 from croupier.games.one_oh_one import legality, scoring
-from croupier.games.one_oh_one.effects import IS_QUEEN, IS_SIX, PENALTIES, PENALTY_NAMES
+from croupier.games.one_oh_one.effects import IS_QUEEN, IS_SIX, PENALTIES, PENALTY_WORDS
 from croupier.games.one_oh_one.state import NOBODY, OneOhOneState, Owed, Progress, around, circle
+from croupier.games.values import NumberValue, SeatValue, SuitValue, WordValue
 
 HAND_SIZE = 5
 
@@ -26,7 +27,7 @@ def deal(before: OneOhOneState, event: CardsShuffled) -> tuple[OneOhOneState, tu
     news += [facts.SeatOut(seat, place) for seat, place in scoring.places(options.seats, progress.dropped).items()]
     news += facts.hands_dealt(dealt)
     news.append(facts.CardsMoved(None, "stock", (), len(stock), MoveReason.DEAL, face_down=True))
-    news.append(facts.MarkChanged(facts.Mark("starter", None, str(starter))))
+    news.append(facts.MarkChanged(facts.Mark("starter", None, SeatValue(starter))))
     return state, (*news, facts.TurnChanged("play", (starter,)))
 
 
@@ -73,7 +74,7 @@ def act(before: OneOhOneState, seat: Seat, action: Action) -> tuple[OneOhOneStat
 
 def reshuffle(before: OneOhOneState, owed: Owed, event: CardsShuffled) -> tuple[OneOhOneState, tuple[Fact, ...]]:
     """Return the state after a reshuffle and the taking that had to wait for it (101-STOCK-3)."""
-    news: list[Fact] = [facts.MarkChanged(facts.Mark("to_take", owed.seat, "")), *_recycling(before.pile)]
+    news: list[Fact] = [facts.MarkChanged(facts.Mark("to_take", owed.seat, None)), *_recycling(before.pile)]
     renewed = before._replace(stock=event.cards, pile=before.pile[-1:], owed=None, reshuffles=before.reshuffles + 1)
     return _go_on(_take(renewed, owed, news), owed.turn, news)
 
@@ -104,7 +105,7 @@ def _finished(state: OneOhOneState, news: list[Fact]) -> OneOhOneState:
     places = scoring.places(options.seats, dropped)
     news += [facts.SeatOut(seat, places[seat]) for group in dropping for seat in group]
     if winner != progress.starter:
-        news.append(facts.MarkChanged(facts.Mark("starter", None, str(winner))))
+        news.append(facts.MarkChanged(facts.Mark("starter", None, SeatValue(winner))))
     news.append(facts.TurnChanged(state.phase, ()))
     if reason:
         news.append(facts.GameEnded(scoring.ranking(after), reason))
@@ -122,7 +123,7 @@ def _played(state: OneOhOneState, seat: Seat, play: Play, news: list[Fact]) -> t
         # A last card can only make the next player take cards (101-LAST-2).
         imposed = None
     penalized = NOBODY if imposed is None else after
-    news.append(_PLAYED[seat][value])
+    news.append((_COVERING if state.covers else _PLAYED)[seat][value])
     if suit != state.ordered or covers or penalized >= 0 or state.covers or state.penalized >= 0:
         news += _ended_marks(state, suit)
         news += _new_marks(None if suit == state.ordered else suit, seat if covers else NOBODY, value, penalized)
@@ -151,22 +152,22 @@ def _ended_marks(state: OneOhOneState, suit: Suit | None) -> list[Fact]:
     """Take away the marks that an action ends; `suit` is what is ordered after it."""
     news: list[Fact] = []
     if state.covers:
-        news.append(facts.MarkChanged(facts.Mark("cover", state.turn, "")))
+        news.append(facts.MarkChanged(facts.Mark("cover", state.turn, None)))
     if state.ordered is not None and suit is None:
-        news.append(facts.MarkChanged(facts.Mark("ordered_suit", None, "")))
+        news.append(facts.MarkChanged(facts.Mark("ordered_suit", None, None)))
     if state.penalized >= 0:
-        news.append(facts.MarkChanged(facts.Mark("penalty", state.penalized, "")))
+        news.append(facts.MarkChanged(facts.Mark("penalty", state.penalized, None)))
     return news
 
 
 def _new_marks(suit: Suit | None, coverer: Seat, value: Card, penalized: Seat) -> list[Fact]:
     news: list[Fact] = []
     if suit is not None:
-        news.append(facts.MarkChanged(facts.Mark("ordered_suit", None, SUITS[suit])))
+        news.append(facts.MarkChanged(facts.Mark("ordered_suit", None, SuitValue(suit))))
     if coverer >= 0:
-        news.append(facts.MarkChanged(facts.Mark("cover", coverer, SUITS[suit_of(value)])))
+        news.append(facts.MarkChanged(facts.Mark("cover", coverer, SuitValue(suit_of(value)))))
     if penalized >= 0:
-        news.append(facts.MarkChanged(facts.Mark("penalty", penalized, PENALTY_NAMES[value])))
+        news.append(facts.MarkChanged(facts.Mark("penalty", penalized, WordValue(PENALTY_WORDS[value]))))
     return news
 
 
@@ -183,7 +184,7 @@ def _take(state: OneOhOneState, owed: Owed, news: list[Fact]) -> OneOhOneState:
             state = state._replace(hands=hands, stock=state.stock[len(taken) :])
             owed = owed._replace(card_count=owed.card_count - len(taken))
         elif state.options.recycle_shuffled:
-            news += [facts.MarkChanged(facts.Mark("to_take", owed.seat, str(owed.card_count))), _RESHUFFLE]
+            news += [facts.MarkChanged(facts.Mark("to_take", owed.seat, NumberValue(owed.card_count))), _RESHUFFLE]
             return state._replace(owed=owed)
         else:
             news += _recycling(state.pile)
@@ -210,5 +211,5 @@ _DRAW_ONLY = Legal((_DRAW,))
 _PLAYS_OF: tuple[tuple[Action, ...], ...] = tuple(
     tuple(Play(value, suit) for suit in range(4)) if IS_QUEEN[value] else (PLAYS[value],) for value in range(52)
 )
-_PLAYED, _TURN = facts.plays_to("pile"), facts.turns_of("play")
+_PLAYED, _COVERING, _TURN = facts.plays_to("pile"), facts.plays_to("pile", "cover"), facts.turns_of("play")
 _RESHUFFLE = facts.TurnChanged("reshuffle", ())

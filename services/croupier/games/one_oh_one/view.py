@@ -1,11 +1,12 @@
 """The view of a table of 101 for each viewer."""
 
-from croupier.games.cards import SUITS, suit_of
+from croupier.games.cards import suit_of
 from croupier.games.facts import Mark, Pile, SeatView, View, Viewer, open_piles
 from croupier.games.hands import cards_in
 from croupier.games.one_oh_one import scoring
-from croupier.games.one_oh_one.effects import PENALTY_NAMES
+from croupier.games.one_oh_one.effects import PENALTY_WORDS
 from croupier.games.one_oh_one.state import OneOhOneState
+from croupier.games.values import NumberValue, SeatValue, SuitValue, WordValue
 
 
 def view(state: OneOhOneState, viewer: Viewer) -> View:
@@ -39,13 +40,13 @@ def _marks(state: OneOhOneState) -> tuple[Mark, ...]:
     """Return the marks by name: public values that no other field of a view has (101-VIS-1)."""
     found = []
     if state.covers:
-        found.append(Mark("cover", state.turn, SUITS[suit_of(state.pile[-1].card)]))
+        found.append(Mark("cover", state.turn, SuitValue(suit_of(state.pile[-1].card))))
     if state.ordered is not None:
-        found.append(Mark("ordered_suit", None, SUITS[state.ordered]))
+        found.append(Mark("ordered_suit", None, SuitValue(state.ordered)))
     if state.penalized >= 0:
-        found.append(Mark("penalty", state.penalized, PENALTY_NAMES[state.pile[-1].card]))
+        found.append(Mark("penalty", state.penalized, WordValue(PENALTY_WORDS[state.pile[-1].card])))
     if state.progress.round_number:
-        found.append(Mark("starter", None, str(state.progress.starter)))
+        found.append(Mark("starter", None, SeatValue(state.progress.starter)))
     if state.owed:
-        found.append(Mark("to_take", state.owed.seat, str(state.owed.card_count)))
+        found.append(Mark("to_take", state.owed.seat, NumberValue(state.owed.card_count)))
     return tuple(found)

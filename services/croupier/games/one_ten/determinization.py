@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from croupier.games.actions import Pass
-from croupier.games.cards import Card, cards
-from croupier.games.facts import PileCard, View
+from croupier.games.cards import Card
+from croupier.games.facts import Mark, PileCard, Seat, View
 from croupier.games.hands import cards_in, cards_left, hand_of, taken_out
 from croupier.games.hidden import deal_around
 from croupier.games.interface import Observation, RandomSource
@@ -23,6 +23,7 @@ from croupier.games.one_ten.state import (
 from croupier.games.one_ten.tricks import taking
 from croupier.games.one_ten.trumps import TRUMPS, Trumps, shown_trump
 from croupier.games.standings import relative_to_others
+from croupier.games.values import CardsValue
 
 Tricks = Sequence[tuple[PileCard, ...]]
 
@@ -86,7 +87,11 @@ def _barred(options: OneTenOptions, trumps: Trumps, tricks: Tricks) -> list[int]
 
 def _remembered(view: View) -> tuple[Card, ...]:
     """Return the cards that the seat put away and that were shuffled below the stock then (110-VIS-2)."""
-    return next((cards(mark.value) for mark in view.marks if mark.name == "put_away"), ())
+    for mark in view.marks:
+        match mark:
+            case Mark("put_away", _, CardsValue(cards)):
+                return cards
+    return ()
 
 
 def _dealt(
@@ -120,16 +125,17 @@ def _stock_of_remembered(
 
 def _exchange(view: View, stock: tuple[Card, ...], hidden: list[Card]) -> Exchange:
     """Return the face-down piles: cards that the seat knows, or the stock, and hidden ones for the rest."""
-    piles = {"stock": stock}
+    piles: dict[tuple[str, Seat | None], tuple[Card, ...]] = {("stock", None): stock}
     for pile in view.piles:
-        if pile.face_down and not piles.get(pile.name):
+        place = pile.name, pile.owner
+        if pile.face_down and not piles.get(place):
             known = tuple(laid.card for laid in pile.cards)
-            piles[pile.name] = known or tuple(hidden.pop() for _ in range(pile.card_count))
+            piles[place] = known or tuple(hidden.pop() for _ in range(pile.card_count))
     return Exchange(
-        kitty=piles.get("kitty", ()),
-        stock=piles["stock"],
-        put_away=tuple(sorted(piles.get("put_away", ()))),
-        discards=tuple(tuple(sorted(piles.get(f"discards_{seat}", ()))) for seat in range(len(view.seats))),
+        kitty=piles.get(("kitty", None), ()),
+        stock=piles["stock", None],
+        put_away=tuple(sorted(piles.get(("put_away", None), ()))),
+        discards=tuple(tuple(sorted(piles.get(("discards", seat), ()))) for seat in range(len(view.seats))),
         trump=shown_trump(view),
         remembered=_remembered(view),
     )

@@ -8,10 +8,11 @@ from croupier.games.actions import Action
 from croupier.games.bots import random_legal
 from croupier.games.cards import notation
 from croupier.games.facts import Fact, Ranking, Seat
-from croupier.games.interface import Option, Requirement
+from croupier.games.interface import Condition, Option, Requirement
 from croupier.games.one_ten import bidding, determinization, kitty, scoring, tricks, view
 from croupier.games.one_ten.bots import sensible
 from croupier.games.one_ten.state import OneTenOptions, OneTenState, Progress, before_first_deal, has_enough_cards
+from croupier.games.one_ten.words import PILES, WORDS
 
 
 class OneTen(interface.Rules[OneTenState]):
@@ -22,61 +23,27 @@ class OneTen(interface.Rules[OneTenState]):
     summary = "Bid for the kitty and the trump suit, take tricks, and be the first with 110 points."
     seats = range(2, 9)
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
-    names = MappingProxyType(
-        {
-            "JK": "joker",
-            "declarer": "bid winner",
-            "put_away": "cards put away",
-            "taken": "finished tricks",
-            "bids_won": "bids won",
-            "bids_made": "bids made",
-            "target": "somebody has 110 points",
-            "max_rounds": "all rounds have been played",
-        }
-    )
+    words = WORDS
+    piles = PILES
+    has_tricks = True
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; ten cards in each hand need enough packs, and two are enough (110-OPT-1)."""
         packs = () if has_enough_cards(seats, 1) else (Requirement("10", "decks", 2),)
         return (
-            Option("hand_size", "auto", ("auto", "5", "10"), "cards in a hand", packs),
-            Option("decks", 1, (1, 2), "packs of 53 cards shuffled together"),
-            Option("bid_ladder", "short", ("short", "round_max", "long"), "the amounts that may be bid"),
-            Option("dealer_match", "wins", ("wins", "holds"), "whether a match by the dealer ends the bidding"),
-            Option("swap_timing", "during", ("during", "after_trump"), "whether the others swap knowing the trump"),
+            Option("hand_size", "auto", ("auto", "5", "10"), "cards in a hand", packs, group="deal"),
+            Option("decks", 1, (1, 2), "packs of 53 cards shuffled together", group="deal", unit="packs"),
+            *_BIDDING,
+            *_PLAY,
+            *_SCORING,
             Option(
-                "force_out", "any_trick", ("any_trick", "trump_led"), "when a higher reneging card forces others out"
+                "max_rounds",
+                0,
+                range(1001),
+                "rounds after which the game ends at the latest, 0 for no limit",
+                group="end",
+                unit="rounds",
             ),
-            Option("bonus_counts_for_bid", True, (True, False), "whether the top trump bonus helps to make the bid"),
-            Option(
-                "bonus_forfeit",
-                "bid",
-                ("bid", "score", "any_seat_85"),
-                "whether a bid or a score from 85 up forfeits the bonus, and whose",
-            ),
-            Option(
-                "failed_bonus",
-                "paid",
-                ("paid", "lost"),
-                "whether a bid winner who failed gets the top trump bonus",
-                earlier="lost",
-            ),
-            Option("keep", "ten", ("ten", "five"), "cards that the bid winner keeps of a hand of ten", earlier="ten"),
-            Option(
-                "forced_out_by",
-                "any",
-                ("any", "led"),
-                "which cards of a trick force a reneging card out: any, or only the one that was led",
-                earlier="any",
-            ),
-            Option(
-                "first_lead",
-                "bid_winner",
-                ("bid_winner", "left_of_bid_winner"),
-                "the seat that leads the first trick",
-                earlier="bid_winner",
-            ),
-            Option("max_rounds", 0, range(1001), "rounds after which the game ends at the latest, 0 for no limit"),
         )
 
     def new(self, seats: int, options: interface.OptionValues) -> OneTenState:
@@ -141,6 +108,77 @@ class OneTen(interface.Rules[OneTenState]):
     view = staticmethod(view.view)
 
 
+_BIDDING = (
+    Option("bid_ladder", "short", ("short", "round_max", "long"), "the amounts that may be bid", group="bidding"),
+    Option(
+        "dealer_match", "wins", ("wins", "holds"), "whether a match by the dealer ends the bidding", group="bidding"
+    ),
+)
+_PLAY = (
+    Option(
+        "swap_timing",
+        "during",
+        ("during", "after_trump"),
+        "whether the others swap knowing the trump",
+        group="play",
+    ),
+    Option(
+        "keep",
+        "ten",
+        ("ten", "five"),
+        "cards that the bid winner keeps of a hand of ten",
+        earlier="ten",
+        group="play",
+        condition=Condition("hand_size", ("auto", "10")),
+    ),
+    Option(
+        "first_lead",
+        "bid_winner",
+        ("bid_winner", "left_of_bid_winner"),
+        "the seat that leads the first trick",
+        earlier="bid_winner",
+        group="play",
+    ),
+    Option(
+        "force_out",
+        "any_trick",
+        ("any_trick", "trump_led"),
+        "when a higher reneging card forces others out",
+        group="play",
+    ),
+    Option(
+        "forced_out_by",
+        "any",
+        ("any", "led"),
+        "which cards of a trick force a reneging card out: any, or only the one that was led",
+        earlier="any",
+        group="play",
+    ),
+)
+_SCORING = (
+    Option(
+        "bonus_counts_for_bid",
+        True,
+        (True, False),
+        "whether the top trump bonus helps to make the bid",
+        group="scoring",
+    ),
+    Option(
+        "bonus_forfeit",
+        "bid",
+        ("bid", "score", "any_seat_85"),
+        "whether a bid or a score from 85 up forfeits the bonus, and whose",
+        group="scoring",
+    ),
+    Option(
+        "failed_bonus",
+        "paid",
+        ("paid", "lost"),
+        "whether a bid winner who failed gets the top trump bonus",
+        earlier="lost",
+        group="scoring",
+    ),
+)
 _PHASES = {
     "bidding": (bidding.legal, bidding.act),
     "kitty": (kitty.legal, kitty.act),

@@ -2,13 +2,14 @@
 
 from croupier.games import facts
 from croupier.games.actions import UNCHOSEN, Action, KeepCards, StandPat, SwapCards
-from croupier.games.cards import Card, Suit, notation
+from croupier.games.cards import Card, Suit
 from croupier.games.choices import ActionChoice, CardChoice
-from croupier.games.facts import EVERYONE, Fact, MoveReason, Seat, all_but, only
+from croupier.games.facts import EVERYONE, Fact, MoveReason, OwnedPile, Seat, all_but, only
 from croupier.games.hands import cards_in, hand_of, taken_out
 from croupier.games.interface import CardsShuffled, IllegalAction, Legal
 from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, OneTenState
 from croupier.games.one_ten.trumps import TRUMPS
+from croupier.games.values import CardsValue
 
 Transition = tuple[OneTenState, tuple[Fact, ...]]
 _SUITS: tuple[Suit, ...] = (0, 1, 2, 3)
@@ -74,12 +75,16 @@ def _swap(state: OneTenState, seat: Seat, action: Action) -> Transition:
     hand = taken_out(state.hands[seat], cards)
     if hand is None:
         raise IllegalAction("110-SWAP-2", "swap cards of your own hand, each as often as you hold it")
-    given, pile = tuple(sorted(cards)), f"discards_{seat}"
+    given, pile = tuple(sorted(cards)), _discards(seat)
     moved = facts.CardsMoved(seat, pile, given, len(given), MoveReason.SWAP, only(seat), face_down=True)
     discards = (*exchange.discards[:seat], given, *exchange.discards[seat + 1 :])
     swapped = _with_hand(state, seat, hand)
     swapped = swapped._replace(to_act=_rest(state, seat), exchange=exchange._replace(discards=discards))
     return _go_on(swapped, [moved] if given else [])
+
+
+def _discards(seat: Seat) -> OwnedPile:
+    return OwnedPile("discards", seat)
 
 
 def _with_hand(state: OneTenState, seat: Seat, hand: int) -> OneTenState:
@@ -115,14 +120,14 @@ def reshuffle(state: OneTenState, event: CardsShuffled) -> Transition:
 
 def put_away_mark(winner: Seat, put_away: tuple[Card, ...]) -> facts.Mark:
     """Return the mark by which only the bid winner still knows the cards put away (110-VIS-2)."""
-    return facts.Mark("put_away", winner, " ".join(notation(put_away)))
+    return facts.Mark("put_away", winner, CardsValue(put_away))
 
 
 def _uncovered_counts(state: OneTenState) -> list[Fact]:
     """Return the counts for the others at the end of the phase: discards and put-away cards (110-VIS-4)."""
     winner, exchange = state.auction.bidder, state.exchange
     news: list[Fact] = [
-        facts.CardsMoved(seat, f"discards_{seat}", (), len(given), MoveReason.SWAP, all_but(seat), face_down=True)
+        facts.CardsMoved(seat, _discards(seat), (), len(given), MoveReason.SWAP, all_but(seat), face_down=True)
         for seat, given in enumerate(exchange.discards)
         if given
     ]

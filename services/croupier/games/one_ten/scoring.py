@@ -2,11 +2,22 @@
 
 from typing import NamedTuple
 
-from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS, Card, Suit
-from croupier.games.facts import Count, PileCard, Ranking, RoundScore, Seat
+from croupier.games.cards import Card, Suit
+from croupier.games.facts import Count, Mark, PileCard, Ranking, RoundScore, Seat
 from croupier.games.one_ten.state import BONUS_POINTS, TRICK_POINTS, OneTenOptions, Progress
 from croupier.games.one_ten.trumps import TRUMP_POWER, Trumps
-from croupier.games.standings import listed, ranked
+from croupier.games.standings import ranked
+from croupier.games.values import (
+    CardsValue,
+    NumberValue,
+    Phrase,
+    Phrases,
+    PointsValue,
+    SeatValue,
+    SuitValue,
+    WordValue,
+    phrase,
+)
 
 TARGET = 110
 FORFEIT_FROM = 85
@@ -104,39 +115,53 @@ def ranking(totals: tuple[int, ...], winner: Seat | None) -> Ranking:
 
 def sheet_line(line: Line, progress: Progress, trump: Suit) -> RoundScore:
     """Return the line of a round for people and for programs (110-SCORE-6); `progress` is as it is after it."""
-    played, top = line.round, line.round.top
+    played = line.round
     won = Count("bids_won", played.bid_winner)
-    details = (
-        ("round", str(progress.round_number)),
-        ("dealer", str(progress.dealer)),
-        ("bid_winner", str(played.bid_winner)),
-        ("bid", str(played.bid)),
-        ("trump", SUITS[trump]),
-        ("tricks", listed(line.tricks)),
-        ("made", str(line.made).lower()),
-        ("top_trump_trick", str(top.trick) if top else "none"),
-        ("top_trump_seat", str(top.seat) if top else "none"),
-        ("top_trump_card", NOTATION[top.card] if top else "none"),
-        ("bonus", "none" if line.bonus is None else str(line.bonus)),
-        ("points", listed(line.points)),
-        ("scores", listed(progress.totals)),
-    )
+    headline = (_bid(line), phrase("trump", trump=SuitValue(trump)), phrase(_result(line)))
     return RoundScore(
         progress.round_number,
         line.points,
         progress.totals,
         tuple(_note(line, seat) for seat in range(len(line.tricks))),
-        f"bid of {played.bid} with trump {SUIT_NAMES[trump]} {'made' if line.made else 'failed'}",
-        details,
+        headline,
+        _details(line, progress.dealer, trump),
         (won, Count("bids_made", played.bid_winner)) if line.made else (won,),  # 110-TABLE-3
     )
 
 
-def _note(line: Line, seat: Seat) -> str:
-    said, top = [], line.round.top
+def _details(line: Line, dealer: Seat | None, trump: Suit) -> tuple[Mark, ...]:
+    played, top = line.round, line.round.top
+    details = [] if dealer is None else [Mark("dealer", None, SeatValue(dealer))]
+    details += [
+        Mark("bid_winner", None, SeatValue(played.bid_winner)),
+        Mark("bid", None, NumberValue(played.bid)),
+        Mark("trump", None, SuitValue(trump)),
+        Mark("tricks", None, PointsValue(line.tricks)),
+        Mark("result", None, WordValue(_result(line))),
+    ]
+    if top:
+        details += [
+            Mark("top_trump_trick", None, NumberValue(top.trick + 1)),
+            Mark("top_trump_seat", None, SeatValue(top.seat)),
+            Mark("top_trump_card", None, CardsValue((top.card,))),
+        ]
+    if line.bonus is not None:
+        details.append(Mark("bonus", None, SeatValue(line.bonus)))
+    return tuple(details)
+
+
+def _note(line: Line, seat: Seat) -> Phrases:
+    note, top = [phrase("tricks", tricks=NumberValue(line.tricks[seat]))], line.round.top
     if seat == line.round.bid_winner:
-        said.append(f"bid {line.round.bid} {'made' if line.made else 'failed'}")
-    said.append(f"{line.tricks[seat]} trick{'s'[: line.tricks[seat] != 1]}")
+        note = [_bid(line), phrase(_result(line)), *note]
     if top and top.seat == seat:
-        said.append("top trump" if line.bonus == seat else "top trump without bonus")
-    return ", ".join(said)
+        note.append(phrase("top_trump" if line.bonus == seat else "top_trump_without_bonus"))
+    return tuple(note)
+
+
+def _bid(line: Line) -> Phrase:
+    return phrase("bid", bid=NumberValue(line.round.bid))
+
+
+def _result(line: Line) -> str:
+    return "made" if line.made else "failed"

@@ -47,10 +47,10 @@ def _in_kitty_phase(state: OneTenState) -> bool:
 
 
 def _piles(state: OneTenState, viewer: Viewer) -> tuple[Pile, ...]:
-    """Return the piles by name; in the kitty phase only their owner sees face-down piles of cards put aside."""
+    """Return the piles by name and owner; in the kitty phase each seat sees only its own of those put aside."""
     exchange, waiting, winner = state.exchange, _in_kitty_phase(state), state.auction.bidder
     piles = [
-        _face_down(f"discards_{seat}", given, seat, viewer)
+        _face_down("discards", given, seat, viewer)._replace(owner=seat)
         for seat, given in enumerate(exchange.discards)
         if given and (seat == viewer or not waiting)
     ]
@@ -63,6 +63,6 @@ def _piles(state: OneTenState, viewer: Viewer) -> tuple[Pile, ...]:
     return (*piles, *open_piles(taken=state.taken, trick=state.trick))
 
 
-def _face_down(name: str, cards: tuple[Card, ...], owner: Seat, viewer: Viewer) -> Pile:
-    known = tuple(PileCard(value, owner) for value in cards) if owner == viewer else ()
+def _face_down(name: str, cards: tuple[Card, ...], seat: Seat, viewer: Viewer) -> Pile:
+    known = tuple(PileCard(value, seat) for value in cards) if seat == viewer else ()
     return Pile(name, len(cards), known, face_down=True)

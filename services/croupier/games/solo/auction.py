@@ -9,7 +9,17 @@ from croupier.games.facts import EVERYONE, Fact, Seat, only
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import scoring
 from croupier.games.solo.deck import ACES, BLACK_QUEENS, CLUBS, ORDER, PLAIN, SPADES, of_rank
-from croupier.games.solo.state import BIDS, KINDS, LADDERS, SEATS, UNSETTLED, SoloContract, SoloOptions, SoloState
+from croupier.games.solo.state import (
+    BIDS,
+    KINDS,
+    LADDERS,
+    SEATS,
+    UNKNOWN_CARD,
+    UNSETTLED,
+    SoloContract,
+    SoloOptions,
+    SoloState,
+)
 from croupier.games.solo.turns import Transition, throw_in, turn, with_call
 
 
@@ -136,7 +146,7 @@ def name_trump(state: SoloState, action: Action) -> Transition:
     state, news = with_call(state._replace(contract=contract), action)
     amount = scoring.value(state.options, contract, through=False)
     news.append(facts.ContractChanged(facts.Contract(trump=contract.trump, amount=amount)))
-    news += [facts.MarkChanged(facts.Mark(name, None, value)) for name, value in contract.pledges(through=False)]
+    news += map(facts.MarkChanged, contract.marks(through=False))
     news.append(facts.CardOrderChanged(ORDER[action.trump]))
     if contract.secret:
         return turn(state, "call", contract.declarer, news)
@@ -198,7 +208,7 @@ def _facts_of_call(contract: SoloContract, action: CallPartner) -> list[Fact]:
     both = only(declarer) | only(partner)
     known_call = facts.Call(declarer, CallPartner(contract.called))
     naming = [facts.Called(facts.Call(declarer, action), ~both), facts.Called(known_call, both)]
-    return [*naming, facts.MarkChanged(facts.Mark("called_card", None, "unknown")), known]
+    return [*naming, facts.MarkChanged(UNKNOWN_CARD), known]
 
 
 def _suits(options: SoloOptions, contract: SoloContract, hand: int) -> list[Suit]:

@@ -20,11 +20,11 @@ from croupier.games.actions import (
     YieldBid,
 )
 from croupier.games.cards import Card, Suit, cards_of_mask, mask_of, suit_of
-from croupier.games.facts import Mark, PileCard, Seat
+from croupier.games.facts import PileCard, Seat
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.solo import deck
 from croupier.games.solo.deck import ACES, ALL, BLACK_QUEENS, BLUE, CLUBS, FOLLOWING, OLD, PLAIN, POWER, TRUMPS
-from croupier.games.solo.state import SEATS
+from croupier.games.solo.state import DO, SEATS
 
 FIFTH_TRICK = 4
 """The cards in hand before the fifth trick, the last one in which the called card can save the hand."""
@@ -221,8 +221,7 @@ def _name_trump(hand: int, named: list[NameTrump], observation: Observation) -> 
 def _call(hand: int, actions: tuple[Action, ...], observation: Observation) -> Action:
     """Return the ace of one's shortest suit, or nobody with a hand that is good for a solo."""
     view = observation.view
-    is_do = Mark("pledge", None, "do") in view.marks
-    needed = SOLO_DO if is_do else SOLO
+    needed = SOLO_DO if DO in view.marks else SOLO
     if CallNobody() in actions and tricks(hand, view.contract.trump or 0) >= needed:
         return CallNobody()
     # It can be drawn soonest, and the suit can then be ruffed.

@@ -3,14 +3,26 @@
 from typing import NamedTuple
 
 from croupier.games.actions import CallPartner, NameTrump
-from croupier.games.cards import CARD_OF_NOTATION, Card, cards_of_mask, mask_of, suit_of
+from croupier.games.cards import Card, cards_of_mask, mask_of, suit_of
 from croupier.games.facts import PileCard, Seat, View
 from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.solo.deck import ACES, ALL, BLACK_QUEENS, FOLLOWING, PLAIN
 from croupier.games.solo.scoring import buck
-from croupier.games.solo.state import KINDS, NOBODY, SEATS, UNSETTLED, Progress, SoloContract, SoloOptions, SoloState
+from croupier.games.solo.state import (
+    KINDS,
+    NOBODY,
+    SEATS,
+    THROUGH,
+    UNKNOWN_CARD,
+    UNSETTLED,
+    Progress,
+    SoloContract,
+    SoloOptions,
+    SoloState,
+)
 from croupier.games.standings import clamped, relative_to_others
+from croupier.games.values import CardsValue, NumberValue
 
 SCALE = 24
 """The lead over the others, in points, that makes a hand as good as can be."""
@@ -19,37 +31,34 @@ PER_TRICK = 0.04
 
 
 class _Knowledge(NamedTuple):
-    """The knowledge of a seat: its own hand, the cards on the table in order, all others, and the marks."""
+    """The knowledge of a seat: its own hand, the cards on the table in order, and all others."""
 
     seat: Seat
     view: View
     own: int
     piles: dict[str, tuple[PileCard, ...]]
     unseen: int
-    marks: dict[tuple[str, Seat | None], str]
 
 
 def determinize(observation: Observation, randrange: RandomSource) -> SoloState:
     """Return a table that looks the same to the seat to act; others lack suits that they did not follow."""
     seat, _, view, _ = observation
     piles = {pile.name: pile.cards for pile in view.piles}
-    marks = {(mark.name, mark.seat): mark.value for mark in view.marks}
-    knowledge = _Knowledge(
-        seat, view, mask_of(view.seats[seat].cards), piles, ALL & ~mask_of(view.cards_seen(seat)), marks
-    )
+    knowledge = _Knowledge(seat, view, mask_of(view.seats[seat].cards), piles, ALL & ~mask_of(view.cards_seen(seat)))
     contract = _contract(knowledge, randrange)
     hands = _hands(knowledge, contract, randrange)
     if contract.called != UNSETTLED and contract.partner == NOBODY:
         holder = next(other for other, hand in enumerate(hands) if hand >> contract.called & 1)
         contract = contract._replace(partner=holder)
     calls = view.calls
-    if ("called_card", None) in marks:
+    if any(mark.name == "called_card" for mark in view.marks):
         # In their public form: the seat may know the unknown card.
         unknown = CallPartner(None)
         calls = tuple(
             [call._replace(action=unknown) if isinstance(call.action, CallPartner) else call for call in calls]
         )
-    went_out = tuple(int(marks.get(("went_out", other), 0)) for other in range(SEATS))
+    out_since = {mark.seat: mark.value.number for mark in view.marks if isinstance(mark.value, NumberValue)}
+    went_out = tuple(out_since.get(other, 0) for other in range(SEATS))
     return SoloState(
         SoloOptions.of(observation.options),
         Progress(view.round_number, _settled(view.dealer), tuple(held.score for held in view.seats), went_out, 1),
@@ -61,7 +70,7 @@ def determinize(observation: Observation, randrange: RandomSource) -> SoloState:
         piles.get("trick", ()),
         piles.get("taken", ()),
         tuple(held.tricks_taken for held in view.seats),
-        marks.get(("pledge", None)) == "through",
+        THROUGH in view.marks,
     )
 
 
@@ -92,9 +101,8 @@ def _contract(knowledge: _Knowledge, randrange: RandomSource) -> SoloContract:
         return contract
     if called.card is not None:
         return contract._replace(called=called.card)
-    shown = knowledge.marks["called_card", None]
-    card = CARD_OF_NOTATION[shown] if shown != "unknown" else _some_ace(knowledge, contract, randrange)
-    return contract._replace(called=card)
+    shown = next((mark.value.cards[0] for mark in knowledge.view.marks if isinstance(mark.value, CardsValue)), None)
+    return contract._replace(called=_some_ace(knowledge, contract, randrange) if shown is None else shown)
 
 
 def _settled(known: int | None) -> int:
@@ -134,8 +142,7 @@ def _place(
         hands[declarer] |= knowledge.unseen & BLACK_QUEENS
     if called == UNSETTLED or not knowledge.unseen >> called & 1:
         return
-    unknown = knowledge.marks.get(("called_card", None)) == "unknown"
-    if unknown and declarer != knowledge.seat:
+    if UNKNOWN_CARD in knowledge.view.marks and declarer != knowledge.seat:
         hands[declarer] |= knowledge.unseen & mask_of(ACES) & ~PLAIN[contract.trump] & ~(1 << called)
         barred[declarer] |= PLAIN[suit_of(called)]
     hands[_holder(knowledge, contract, called, barred, randrange)] |= 1 << called

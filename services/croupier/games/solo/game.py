@@ -12,27 +12,9 @@ from croupier.games.interface import Option
 from croupier.games.solo import auction, determinization, scoring, tricks, turns, view
 from croupier.games.solo.bots import sensible
 from croupier.games.solo.deck import DECK
+from croupier.games.solo.options import OPTIONS
 from croupier.games.solo.state import NOBODY, SEATS, SoloOptions, SoloState
-from croupier.games.solo.summary import BID_NAMES
-
-NAMES = {
-    "QC": "the Old",
-    "QS": "the Blue",
-    **BID_NAMES,
-    "clean": "clean",
-    "dirty": "dirty",
-    "do": "do",
-    "through": "gone through",
-    "unknown": "the unknown ace",
-    "nobody": "nobody",
-    "kind": "clean or dirty",
-    "pledge": "all eight tricks by",
-    "called_card": "called card",
-    "went_out": "out since hand",
-    "taken": "finished tricks",
-    "buck": "only the Buck is left",
-    "bucks": "times left with the Buck",
-}
+from croupier.games.solo.words import PILES, WORDS
 
 
 class Solo(interface.Rules[SoloState]):
@@ -43,7 +25,9 @@ class Solo(interface.Rules[SoloState]):
     summary = "Win five of eight tricks with a hidden partner or alone; the last one short of 36 gets the Buck."
     seats = range(SEATS, SEATS + 1)
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
-    names = MappingProxyType(NAMES)
+    words = WORDS
+    piles = PILES
+    has_tricks = True
     proposals = MappingProxyType(
         {
             "restart_same": "Play this hand again from the auction, everybody with the same cards.",
@@ -56,67 +40,7 @@ class Solo(interface.Rules[SoloState]):
 
     def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - there is one number
         """Return every option; all are independent (SOLO-OPT-1)."""
-        return (
-            Option("deal_packets", "323", ("323", "singles"), "how many cards are dealt to a seat at a time"),
-            Option("deal_start", "right", ("right", "left"), "which neighbour of the dealer gets the first cards"),
-            Option("first_lead", "left_of_dealer", ("left_of_dealer", "declarer"), "the leader to the first trick"),
-            Option("through_factor", 2, (1, 2), "factor for a hand that goes through"),
-            Option("do_factor", 3, (1, 3), "factor for a do"),
-            Option("partner_do", True, (False, True), "whether a do may be called with a partner"),
-            Option(
-                "fail_value",
-                "full",
-                ("full", "base"),
-                "the value of a failed do or through: with its factor or without",
-            ),
-            Option(
-                "called_card_rule",
-                "forced",
-                ("forced", "penalty"),
-                "whether the called card must be played when it can be",
-            ),
-            Option(
-                "solo_keep",
-                False,
-                (False, True),
-                "whether a soloist may take clubs themselves when clubs overrule them",
-            ),
-            Option(
-                "wedding_trump",
-                "not_called_suit",
-                ("not_called_suit", "any_suit"),
-                "trumps of the partner in a wedding",
-            ),
-            Option(
-                "wedding_card",
-                "binds",
-                ("binds", "free"),
-                "whether the card called in a wedding has to be played in time, as in a froke",
-                earlier="free",
-            ),
-            Option(
-                "call",
-                "must",
-                ("must", "may"),
-                "whether the declarer of a froke or an iss may call nobody and play alone",
-                earlier="must",
-            ),
-            Option(
-                "do_over_clubs",
-                True,
-                (False, True),
-                "whether a solo do outranks a solo in clubs",
-                earlier=True,
-            ),
-            Option(
-                "last_two",
-                "declarers",
-                ("declarers", "either_pair"),
-                "which pairs of the last two seats cause a throw-in",
-            ),
-            Option("double_out", "void", ("void", "lowest"), "the result if a hand would put out all who remain"),
-            Option("ranking", "buck_only", ("buck_only", "out_order"), "whether the three safe seats share one rank"),
-        )
+        return OPTIONS
 
     def new(self, seats: int, options: interface.OptionValues) -> SoloState:  # noqa: ARG002 - there is one number
         """Return the state before the first deal."""

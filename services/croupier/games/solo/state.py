@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from croupier.games.actions import Bid, CallPartner, ThrowDown
 from croupier.games.cards import Card, Suit
-from croupier.games.facts import Call, PileCard, Seat
+from croupier.games.facts import Call, Mark, PileCard, Seat
 from croupier.games.interface import OptionValues
 from croupier.games.solo.deck import CLUBS
+from croupier.games.values import CardsValue, NumberValue, WordValue
 
 SEATS = 4
 """The only number of seats (SOLO-DECK-2)."""
@@ -110,6 +111,23 @@ class Progress(NamedTuple):
     deals: int = 0
 
 
+CLEAN, DIRTY = (Mark("kind", None, WordValue(kind)) for kind in ("clean", "dirty"))
+DO, THROUGH = (Mark("pledge", None, WordValue(pledge)) for pledge in ("do", "through"))
+"""The marks of a contract: the kind of its trump, and why all eight tricks are owed."""
+UNKNOWN_CARD = Mark("called_card", None, WordValue("unknown"))
+"""The mark of an unknown call, until the card is played."""
+
+
+def called_card(card: Card) -> Mark:
+    """Return the mark of an unknown call whose card was played."""
+    return Mark("called_card", None, CardsValue((card,)))
+
+
+def out_since(seat: Seat, hand_number: int) -> Mark:
+    """Return the mark of a seat that is out since a hand."""
+    return Mark("went_out", seat, NumberValue(hand_number))
+
+
 class SoloContract(NamedTuple):
     """The contract of a hand as far as it is settled; `partner` holds the `called` card."""
 
@@ -152,11 +170,11 @@ class SoloContract(NamedTuple):
         """Whether the declarer, who has made their call, has no partner though the bid has one (SOLO-CALL-7)."""
         return self.kind.partner and self.partner == NOBODY
 
-    def pledges(self, through: bool) -> list[tuple[str, str]]:
+    def marks(self, through: bool) -> list[Mark]:
         """Return the marks of a contract with trump: clean or dirty, and why all eight tricks are owed, if they are."""
-        kind = ("kind", "clean" if self.is_clean else "dirty")
-        pledge = "do" if self.do else "through" if through else ""
-        return [kind, ("pledge", pledge)] if pledge else [kind]
+        kind = CLEAN if self.is_clean else DIRTY
+        pledge = DO if self.do else THROUGH
+        return [kind, pledge] if self.do or through else [kind]
 
 
 class SoloState(NamedTuple):

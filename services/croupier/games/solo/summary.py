@@ -1,12 +1,22 @@
-"""The record of a finished hand of Solo: for people in words, for programs by name, for statistics."""
+"""The record of a finished hand of Solo: a headline, notes, details, and counts for statistics."""
 
 from typing import NamedTuple
 
-from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS, cards_of_mask, notation
-from croupier.games.facts import Count, RoundScore, Seat
+from croupier.games.cards import cards_of_mask
+from croupier.games.facts import Count, Mark, RoundScore, Seat
 from croupier.games.solo import scoring
-from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, SoloContract, SoloState
-from croupier.games.standings import listed
+from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, SoloState
+from croupier.games.values import (
+    CardsValue,
+    NumberValue,
+    Phrases,
+    PointsValue,
+    SeatValue,
+    SuitValue,
+    Value,
+    WordValue,
+    phrase,
+)
 
 
 class Result(NamedTuple):
@@ -18,99 +28,76 @@ class Result(NamedTuple):
     void: bool = False
 
 
-BID_NAMES = {
-    "froke": "froke",
-    "iss": "iss",
-    "wedding": "wedding",
-    "solo": "solo",
-    "solo_clubs": "solo in clubs",
-    "solo_do": "solo do",
-    "solo_do_clubs": "solo do in clubs",
-}
-"""The names of the bids for players."""
-REASONS = {
-    "five_tricks": "made with five tricks",
-    "all_tricks": "made with all eight tricks",
-    "thrown_down": "made with five out of five and thrown down",
-    "four_tricks": "failed, four tricks lost",
-    "trick_lost": "failed, a trick lost",
-    "called_card_unplayed": "failed, the called card did not appear",
-    "all_passed": "thrown in, all passed",
-    "last_two": "thrown in, the last two cannot be partners",
-}
-"""The words of players for each reason for which a hand ends."""
-
-
 def sheet_line(state: SoloState, result: Result, totals: tuple[int, ...]) -> RoundScore:
-    """Return the line of a hand, headed for example "dirty froke in hearts, failed, four tricks lost"."""
+    """Return the line of a hand, headed for example "froke, trump hearts, failed, four tricks lost"."""
     points = tuple([after - before for before, after in zip(state.progress.totals, totals, strict=True)])
     buck = scoring.buck(totals)
-    words = REASONS[result.reason] + (", but void as it would put out all who remain" if result.void else "")
     return RoundScore(
         state.progress.hand_number,
         points,
         totals,
         tuple([_note(state, totals[seat], seat, seat == buck) for seat in range(SEATS)]),
-        f"{_contract_words(state.contract, state.through)}, {words}" if state.contract.stands else words,
-        _details(state, result),
+        _headline(state, result),
+        tuple(_details(state, result)),
         _counts(state, result, buck),
     )
 
 
-def _contract_words(contract: SoloContract, through: bool) -> str:
-    name = BID_NAMES[contract.bid]
-    if contract.trump == UNSETTLED:
-        return name
-    suit = "" if contract.kind.clubs else f" in {SUIT_NAMES[contract.trump]}"
-    do = " with a do" if contract.do and not contract.kind.do else ""
-    how = (", alone" if contract.is_alone else "") + (", gone through" if through else "")
-    return f"{'clean' if contract.is_clean else 'dirty'} {name}{suit}{do}{how}"
-
-
-def _note(state: SoloState, after: int, seat: Seat, is_buck: bool) -> str:
-    """Return a seat's role and gain, for example "partner, +2"."""
-    before = state.progress.totals[seat]
-    roles = {state.contract.declarer: "declarer", state.contract.partner: "partner"}
-    words = [roles.get(seat, "defender")] if state.contract.stands else []
-    if after > before:
-        words.append(f"+{after - before}")
-    if before == scoring.OUT:
-        words.append("already out")
-    elif after == scoring.OUT:
-        words.append("out")
-    elif is_buck:
-        words.append("the Buck")
-    return ", ".join(words)
-
-
-def _details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
-    """Return the hand for programs; the names are those of the rules page."""
-    outcome = (("outcome", result.outcome), ("reason", result.reason), ("void", str(result.void).lower()))
+def _headline(state: SoloState, result: Result) -> Phrases:
     contract = state.contract
-    if not contract.stands:
-        return outcome
-    named = [("declarer", str(contract.declarer)), ("contract", contract.bid)]
+    found = [phrase("contract", contract=WordValue(contract.bid))] if contract.stands else []
+    if contract.trump != UNSETTLED:
+        is_open = not contract.kind.clubs
+        found += [phrase("trump", trump=SuitValue(contract.trump))] if is_open else []
+        found += [phrase("do")] if contract.do and not contract.kind.do else []
+        found += [phrase("alone")] if contract.is_alone else []
+        found += [phrase("through")] if state.through else []
+    found += [phrase(result.outcome), phrase(result.reason)]
+    return (*found, phrase("void")) if result.void else tuple(found)
+
+
+def _note(state: SoloState, after: int, seat: Seat, is_buck: bool) -> Phrases:
+    """Return a seat's role, and whether it is out or has the Buck."""
+    roles = {state.contract.declarer: "declarer", state.contract.partner: "partner"}
+    found = [phrase(roles.get(seat, "defender"))] if state.contract.stands else []
+    if state.progress.totals[seat] == scoring.OUT:
+        found.append(phrase("already_out"))
+    elif after == scoring.OUT:
+        found.append(phrase("out"))
+    elif is_buck:
+        found.append(phrase("buck"))
+    return tuple(found)
+
+
+def _details(state: SoloState, result: Result) -> list[Mark]:
+    """Return the hand value by value; the names are those of the rules page."""
+    found = [_detail("outcome", WordValue(result.outcome)), _detail("reason", WordValue(result.reason))]
+    found += [_detail("void", WordValue("yes"))] if result.void else []
+    contract = state.contract
+    if contract.stands:
+        found += [_detail("declarer", SeatValue(contract.declarer)), _detail("contract", WordValue(contract.bid))]
     if contract.called != UNSETTLED:
         # An unknown card that did not appear stays unknown.
         is_unknown = state.is_called_unknown and state.partner_hidden
-        called = "unknown" if is_unknown else NOTATION[contract.called]
-        named += [("partner", str(contract.partner)), ("called", called)]
-    elif contract.is_alone:
-        named.append(("called", "nobody"))
+        called = WordValue("unknown") if is_unknown else CardsValue((contract.called,))
+        found += [_detail("partner", SeatValue(contract.partner)), _detail("called", called)]
     if contract.trump == UNSETTLED:
-        return *outcome, *named
-    named += [
-        ("trump", SUITS[contract.trump]),
-        ("kind", "clean" if contract.is_clean else "dirty"),
-        ("do", str(contract.do).lower()),
-        ("through", str(state.through).lower()),
-        ("value", str(result.value)),
-        ("tricks", listed(state.tricks)),
-        ("side_tricks", str(sum(state.tricks[seat] for seat in contract.side))),
+        return found
+    found += [_detail("called", WordValue("nobody"))] if contract.is_alone else []
+    found += [
+        _detail("trump", SuitValue(contract.trump)),
+        *contract.marks(state.through),
+        _detail("value", NumberValue(result.value)),
+        _detail("tricks", PointsValue(state.tricks)),
+        _detail("side_tricks", NumberValue(sum(state.tricks[seat] for seat in contract.side))),
     ]
-    roles = {contract.declarer: "declarer_cards", contract.partner: "partner_cards"}
-    shown = [(roles[seat], listed(notation(cards_of_mask(state.hands[seat])))) for seat in state.shown_seats]
-    return *outcome, *named, *shown
+    return found + [
+        Mark("thrown_down", seat, CardsValue(cards_of_mask(state.hands[seat]))) for seat in state.shown_seats
+    ]
+
+
+def _detail(name: str, value: Value) -> Mark:
+    return Mark(name, None, value)
 
 
 def _counts(state: SoloState, result: Result, buck: Seat | None) -> tuple[Count, ...]:

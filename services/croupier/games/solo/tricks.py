@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Play, ThrowDown
-from croupier.games.cards import NOTATION, Card, cards_of_mask
+from croupier.games.cards import Card, cards_of_mask
 from croupier.games.facts import LAID, Fact, MoveReason
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import scoring
 from croupier.games.solo.deck import FOLLOWING, PLAIN, taking
-from croupier.games.solo.state import SEATS, SoloContract, SoloState
+from croupier.games.solo.state import SEATS, THROUGH, SoloContract, SoloState, called_card
 from croupier.games.solo.turns import Transition, finish, with_call
 
 FOUR_TRICKS, FIVE_TRICKS = 4 * SEATS, 5 * SEATS
@@ -118,11 +118,11 @@ def _play(state: SoloState, card: Card) -> Transition:
         # All see the partner (SOLO-CARD-4), and a card that was unknown.
         news.append(facts.ContractChanged(facts.Contract(partner=state.contract.partner)))
         if state.is_called_unknown:
-            news.append(facts.MarkChanged(facts.Mark("called_card", None, NOTATION[card])))
+            news.append(facts.MarkChanged(called_card(card)))
     if _may_throw_down(state):
         # After five out of five all eight are needed now (SOLO-THROUGH-3).
         state = state._replace(through=True)
-        news.append(facts.MarkChanged(facts.Mark("pledge", None, "through")))
+        news.append(facts.MarkChanged(THROUGH))
         value = scoring.value(state.options, state.contract, through=True)
         news.append(facts.ContractChanged(facts.Contract(amount=value)))
     hands = (*state.hands[:seat], state.hands[seat] ^ (1 << card), *state.hands[seat + 1 :])

@@ -9,7 +9,7 @@ from croupier.games.facts import Fact, Seat
 from croupier.games.interface import CardsShuffled, IllegalAction
 from croupier.games.solo import scoring, summary
 from croupier.games.solo.deck import ORDER_WITHOUT_TRUMP
-from croupier.games.solo.state import NOBODY, SEATS, Progress, SoloOptions, SoloState
+from croupier.games.solo.state import NOBODY, SEATS, Progress, SoloOptions, SoloState, out_since
 from croupier.games.solo.summary import Result
 from croupier.games.solo.view import marks
 
@@ -120,7 +120,7 @@ def _end(state: SoloState, result: Result, totals: tuple[int, ...], news: list[F
     went_out = tuple([progress.hand_number if seat in out else number for seat, number in enumerate(progress.went_out)])
     buck = scoring.buck(totals)
     news.append(facts.RoundEnded(summary.sheet_line(state, result, totals)))
-    news += [facts.MarkChanged(facts.Mark("went_out", seat, str(progress.hand_number))) for seat in out]
+    news += [facts.MarkChanged(out_since(seat, progress.hand_number)) for seat in out]
     phase = "deal" if buck is None else "over"
     news.append(facts.TurnChanged(phase, ()))
     progress = progress._replace(totals=totals, went_out=went_out, deals=0)

@@ -1,11 +1,11 @@
 """The view of a table of Solo for each viewer."""
 
 from croupier.games.actions import CallPartner
-from croupier.games.cards import NOTATION, Card, cards_of_mask
+from croupier.games.cards import Card, cards_of_mask
 from croupier.games.facts import Call, Contract, Mark, SeatView, View, Viewer, open_piles
 from croupier.games.solo import scoring
 from croupier.games.solo.deck import ORDER, ORDER_WITHOUT_TRUMP
-from croupier.games.solo.state import NOBODY, UNSETTLED, SoloState
+from croupier.games.solo.state import NOBODY, UNKNOWN_CARD, UNSETTLED, SoloState, called_card, out_since
 
 
 def view(state: SoloState, viewer: Viewer) -> View:
@@ -46,11 +46,10 @@ def marks(state: SoloState) -> tuple[Mark, ...]:
     """
     contract, found = state.contract, []
     if contract.called != UNSETTLED and state.is_called_unknown:
-        shown = "unknown" if state.partner_hidden else NOTATION[contract.called]
-        found.append(Mark("called_card", None, shown))
+        found.append(UNKNOWN_CARD if state.partner_hidden else called_card(contract.called))
     if contract.trump != UNSETTLED:
-        found += [Mark(name, None, value) for name, value in contract.pledges(state.through)]
-    found += [Mark("went_out", seat, str(hand)) for seat, hand in enumerate(state.progress.went_out) if hand]
+        found += contract.marks(state.through)
+    found += [out_since(seat, hand) for seat, hand in enumerate(state.progress.went_out) if hand]
     return tuple(found)
 
 

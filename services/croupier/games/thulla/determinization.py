@@ -6,6 +6,7 @@ from croupier.games.hidden import deal_around
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.thulla.play import ACE_OF_SPADES, holders
 from croupier.games.thulla.state import PlayedCard, Progress, ThullaOptions, ThullaState
+from croupier.games.values import NumberValue, SeatValue
 
 
 def determinize(observation: Observation, randrange: RandomSource) -> ThullaState:
@@ -14,8 +15,9 @@ def determinize(observation: Observation, randrange: RandomSource) -> ThullaStat
     seats = range(len(view.seats))
     options = ThullaOptions.of(len(seats), observation.options)
     piles = {pile.name: tuple(PlayedCard(lies.card, lies.seat or 0) for lies in pile.cards) for pile in view.piles}
-    marks = {(mark.name, mark.seat): int(mark.value) for mark in view.marks if mark.value.isdecimal()}
-    trick, starter, stalled = piles.get("trick", ()), marks["starter", None], marks.get(("stall", None), 0)
+    marks = {(mark.name, mark.seat): mark.value.number for mark in view.marks if isinstance(mark.value, NumberValue)}
+    starter = next(mark.value.seat for mark in view.marks if isinstance(mark.value, SeatValue))
+    trick, stalled = piles.get("trick", ()), marks.get(("stall", None), 0)
     out = sorted((held.place, seat) for seat, held in enumerate(view.seats) if held.place is not None)
     untouched = not stalled and not out and sum(held.card_count for held in view.seats) == len(options.deck)
     forced = options.start == "ace_of_spades" and untouched

@@ -9,6 +9,7 @@ from croupier.games.interface import BLITZ, SLOW, Option, Preset
 from croupier.games.thulla import determinization, play, scoring, view
 from croupier.games.thulla.bots import sensible
 from croupier.games.thulla.state import Progress, ThullaOptions, ThullaState
+from croupier.games.thulla.words import PILES, WORDS
 
 
 class Thulla(interface.Rules[ThullaState]):
@@ -19,39 +20,50 @@ class Thulla(interface.Rules[ThullaState]):
     summary = "Shed all your cards by following suit; a card of another suit makes a player pick the trick up."
     seats = range(2, 7)
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
-    names = MappingProxyType(
-        {"gold": "gold medal", "silver": "silver medal", "bronze": "bronze medal", "waste": "waste pile"}
-    )
+    words = WORDS
+    piles = PILES
+    recommended_seats = range(3, 6)
     presets = (BLITZ, SLOW, Preset("match", 30, 120, MappingProxyType({"best_of": 3})))
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; all are independent (THU-OPT-1)."""
         starts = ("ace_of_spades", "random", "dealer", "left_of_dealer")
         return (
-            Option("start", "ace_of_spades", starts, "the leader of the first trick"),
-            Option("first_dealer", 0, range(seats), "the seat that deals the first game"),
-            Option("best_of", 1, (1, 3, 5), "games in a match"),
-            Option("scoring", "none", ("none", "cards", "cards_each_out", "points"), "penalty points"),
-            Option("pickup", "highest", ("highest", "cutter"), "the player who picks up after a cut"),
-            Option(
-                "last_card", "safe_at_once", ("safe_at_once", "safe_after_trick"), "when a seat without cards is out"
-            ),
-            Option(
-                "stall_limit", 52, range(1001), "tricks without progress before the game is stopped, 0 for no limit"
-            ),
-            Option(
-                "opening_trick",
-                "normal",
-                ("normal", "spared"),
-                "whether a card of another suit stops the first trick too, or is a mere discard there",
-                earlier="normal",
-            ),
+            Option("first_dealer", 0, range(seats), "the seat that deals the first game", group="deal", unit="seat"),
             Option(
                 "deal",
                 "equal",
                 ("equal", "uneven"),
                 "whether low cards are taken out for hands of equal size, or all 52 are dealt",
                 earlier="equal",
+                group="deal",
+            ),
+            Option("start", "ace_of_spades", starts, "the leader of the first trick", group="play"),
+            Option(
+                "opening_trick",
+                "normal",
+                ("normal", "spared"),
+                "whether a card of another suit stops the first trick too, or is a mere discard there",
+                earlier="normal",
+                group="play",
+            ),
+            Option("pickup", "highest", ("highest", "cutter"), "the player who picks up after a cut", group="play"),
+            Option(
+                "last_card",
+                "safe_at_once",
+                ("safe_at_once", "safe_after_trick"),
+                "when a seat without cards is out",
+                group="play",
+            ),
+            Option("scoring", "none", ("none", "cards", "cards_each_out", "points"), "penalty points", group="scoring"),
+            Option("best_of", 1, (1, 3, 5), "games in a match", group="end", unit="games"),
+            Option(
+                "stall_limit",
+                52,
+                range(1001),
+                "tricks without progress before the game is stopped, 0 for no limit",
+                group="end",
+                unit="tricks",
             ),
         )
 

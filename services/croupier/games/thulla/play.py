@@ -7,10 +7,10 @@ from croupier.games.actions import PLAYS, Action, Play
 from croupier.games.cards import CARD_OF_NOTATION, NOTATION, Card, Hands, cards_of_mask, dealt_singly, mask_of, notation
 from croupier.games.facts import Fact, MoveReason, Seat
 from croupier.games.interface import NOTHING_LEGAL, CardsShuffled, IllegalAction, Legal
-from croupier.games.standings import listed
 from croupier.games.thulla import scoring
 from croupier.games.thulla.state import PlayedCard, ThullaOptions, ThullaState
 from croupier.games.thulla.view import marks
+from croupier.games.values import NumberValue, SeatsValue, WordValue
 
 ACE_OF_SPADES = CARD_OF_NOTATION["AS"]
 
@@ -81,10 +81,11 @@ def play(before: ThullaState, seat: Seat, action: Action) -> tuple[ThullaState, 
     options, progress, _, _, _, waste, out, stalled, points, _, known = before
     known = _changed(known, seat, known[seat] & hand)
     state = ThullaState(options, progress, hands, trick, queue, waste, out, stalled, points, known=known)
-    continues = queue and (_SUIT_MASK[card] == _SUIT_MASK[trick[0].card] or before.cannot_be_cut)
+    is_cut = _SUIT_MASK[card] != _SUIT_MASK[trick[0].card] and not before.cannot_be_cut
+    continues = queue and not is_cut
     if hand and continues:
         return state, (_PLAYED[seat][card], _TURN[queue[0]])
-    news: list[Fact] = [_PLAYED[seat][card]]
+    news: list[Fact] = [_CUT[seat][card] if is_cut else _PLAYED[seat][card]]
     if not hand and options.safe_at_once:
         state = _go_out(state, seat, news)
         if len(holding := holders(hands)) == 1:
@@ -133,7 +134,7 @@ def _resolve(before: ThullaState, news: list[Fact]) -> tuple[ThullaState, tuple[
     progress = picker is None or not all(state.hands[played.seat] for played in trick)
     stalled = 0 if progress else before.stalled + 1  # THU-STALL-1
     if stalled != before.stalled:
-        news.append(facts.MarkChanged(facts.Mark("stall", None, str(stalled or ""))))
+        news.append(facts.MarkChanged(facts.Mark("stall", None, NumberValue(stalled) if stalled else None)))
     state = state._replace(queue=holding, stalled=stalled)
     if stalled and stalled == options.stall_limit:  # THU-STALL-4
         return _end(state, scoring.stall_order(state.hands, holding), "stall", news)
@@ -191,7 +192,7 @@ def _settle(state: ThullaState, points: tuple[int, ...], news: list[Fact]) -> Th
     """Set the cost of the round so far (THU-SCORE-3)."""
     changes = enumerate(zip(state.points, points, strict=True))
     news += [
-        facts.MarkChanged(facts.Mark("points", seat, str(after)))
+        facts.MarkChanged(facts.Mark("points", seat, NumberValue(after)))
         for seat, (before, after) in changes
         if before != after
     ]
@@ -216,9 +217,9 @@ def _end(
         number,
         points,
         totals,
-        scoring.notes(hands, order, stalled),
-        f"game {number} of {options.best_of}" + (", stopped by the stall limit" if stalled else ""),
-        (("order", listed(order)), ("reason", reason)),
+        scoring.notes(hands, order),
+        scoring.headline(options.best_of, stalled),
+        (facts.Mark("order", None, SeatsValue(order)), facts.Mark("reason", None, WordValue(reason))),
         scoring.medals(order),
     )
     news.append(facts.RoundEnded(score))
@@ -230,5 +231,5 @@ def _end(
 
 
 _SUIT_MASK = tuple(0x1FFF << 13 * (value // 13) for value in range(52))
-_TURN, _PLAYED = facts.turns_of("play"), facts.plays_to("trick")
+_TURN, _PLAYED, _CUT = facts.turns_of("play"), facts.plays_to("trick"), facts.plays_to("trick", "cut")
 _PLAYED_CARD = tuple(tuple(PlayedCard(value, seat) for value in range(52)) for seat in range(6))

@@ -4,6 +4,7 @@ from croupier.games.cards import cards_of_mask, strength_of
 from croupier.games.facts import Count, Ranking, Seat
 from croupier.games.standings import ranked
 from croupier.games.thulla.state import ThullaState
+from croupier.games.values import NumberValue, Phrases, phrase
 
 CARD_POINTS = {strength: min(strength, 10) for strength in range(2, 14)} | {14: 11}
 """From a card's strength to its points (section "Ranks")."""
@@ -50,13 +51,18 @@ def label(place: int, seats: int) -> str:
     return "loser" if place == seats else ("gold", "silver", "bronze", "safe", "safe")[place - 1]
 
 
-def notes(hands: tuple[int, ...], order: tuple[Seat, ...], stalled: bool) -> tuple[str, ...]:
-    """Return for each seat its label and, if it still holds cards, how many and why the game is over all the same."""
-    found = []
+def headline(best_of: int, stalled: bool) -> Phrases:
+    """Return how many games the match has, if it is no single one, and whether this one was called off."""
+    match = (phrase("best_of", games=NumberValue(best_of)),) if best_of > 1 else ()
+    return (*match, phrase("stall")) if stalled else match
+
+
+def notes(hands: tuple[int, ...], order: tuple[Seat, ...]) -> tuple[Phrases, ...]:
+    """Return for each seat its label and, if it still holds cards, how many."""
+    found: list[Phrases] = []
     for seat, hand in enumerate(hands):
-        name, count = label(order.index(seat) + 1, len(hands)), hand.bit_count()
-        held = f", {count} card{'s'[: count > 1]}{', stall' if stalled else ''}" if hand else ""
-        found.append(name + held)
+        name = phrase(label(order.index(seat) + 1, len(hands)))
+        found.append((name, phrase("cards_left", count=NumberValue(hand.bit_count()))) if hand else (name,))
     return tuple(found)
 
 

@@ -4,6 +4,7 @@ from croupier.games.cards import cards_of_mask
 from croupier.games.facts import LAID, Mark, PileCard, SeatView, View, Viewer, open_piles
 from croupier.games.thulla import scoring
 from croupier.games.thulla.state import ThullaState
+from croupier.games.values import NumberValue, SeatValue, WordValue
 
 
 def view(state: ThullaState, viewer: Viewer) -> View:
@@ -48,17 +49,17 @@ def marks(state: ThullaState) -> tuple[Mark, ...]:
     options, progress = state.options, state.progress
     found: list[Mark] = []
     if progress.round_number and options.cutter_picks_up:
-        found.append(Mark("pickup", None, "cutter"))
+        found.append(Mark("pickup", None, WordValue("cutter")))
     if options.scoring == "cards_each_out":
         found += _by_seat("points", state.points)
     if state.stalled:
-        found.append(Mark("stall", None, str(state.stalled)))
+        found.append(Mark("stall", None, NumberValue(state.stalled)))
     if progress.round_number:
-        found.append(Mark("starter", None, str(progress.starter)))
+        found.append(Mark("starter", None, SeatValue(progress.starter)))
     if options.best_of > 1 and options.scoring != "none":
         found += _by_seat("wins", scoring.wins(progress.orders, options.seats))
     return tuple(found)
 
 
 def _by_seat(name: str, values: tuple[int, ...]) -> list[Mark]:
-    return [Mark(name, seat, str(value)) for seat, value in enumerate(values) if value]
+    return [Mark(name, seat, NumberValue(value)) for seat, value in enumerate(values) if value]

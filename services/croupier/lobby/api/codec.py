@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -13,7 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from croupier.lobby.accounts.auth import Tokens
 from croupier.lobby.accounts.players import Player
 from croupier.lobby.storage.table_store import CreateRequest
-from croupier.lobby.tables.engine_port import GameDescription, Preparation, Preset, TableStatus, Turn
+from croupier.lobby.tables.engine_port import GameDescription, OfferedGames, Preparation, Preset, TableStatus, Turn
 from croupier.lobby.tables.forming_table import OptionValue, Seat, Table, TableState, TimeControl
 from croupier.lobby.tables.my_seat import MySeat
 from croupier.lobby.tables.new_table import TableSpec
@@ -293,9 +293,9 @@ def decode_status(status: engine_control_pb2.TableStatus) -> TableStatus:
     return TableStatus(status.is_finished, status.acted_player_ids, known)
 
 
-def decode_games(games: Sequence[games_pb2.GameDescription]) -> tuple[GameDescription, ...]:
+def decode_games(response: engine_control_pb2.DescribeGamesResponse) -> OfferedGames:
     """Return the games as the engine describes them."""
-    return tuple(
+    games = tuple(
         GameDescription(
             game.game,
             game.min_seats,
@@ -304,8 +304,10 @@ def decode_games(games: Sequence[games_pb2.GameDescription]) -> tuple[GameDescri
             game.SerializeToString(),
             {preset.name: _decode_preset(preset) for preset in game.presets},
         )
-        for game in games
+        for game in response.games
     )
+    reactions = tuple(reaction.SerializeToString() for reaction in response.reactions)
+    return OfferedGames(games, response.is_rolling_out, reactions)
 
 
 def _decode_preset(preset: games_pb2.PresetDescription) -> Preset:
@@ -313,6 +315,10 @@ def _decode_preset(preset: games_pb2.PresetDescription) -> Preset:
     return Preset(_decode_options(preset.options), _decode_time_control(times, ZERO_TIME_CONTROL))
 
 
-def encode_game(game: GameDescription) -> games_pb2.GameDescription:
-    """Return the engine's message of a game."""
-    return games_pb2.GameDescription.FromString(game.description)
+def encode_games(offered: OfferedGames, language: str) -> lobby_pb2.ListGamesResponse:
+    """Return the engine's messages of games and reactions in a language."""
+    return lobby_pb2.ListGamesResponse(
+        games=[games_pb2.GameDescription.FromString(game.description) for game in offered.games],
+        reactions=map(games_pb2.ReactionDescription.FromString, offered.reactions),
+        language=language,
+    )

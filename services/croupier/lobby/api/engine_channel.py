@@ -25,6 +25,7 @@ from croupier.runtime.errors import (
 from croupier.runtime.identity.tokens import TokenIssuer
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.table_access_codec import encode_access
+from croupier.runtime.translations import ENGLISH
 from croupier_api.v1 import errors_pb2
 from croupier_internal.v1 import engine_control_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2_grpc
@@ -55,9 +56,9 @@ class EngineChannel(EnginePort):
         self._timeout_seconds = timeout_seconds
         self._outages = outages
 
-    async def describe_games(self, seat_count: int = 0) -> OfferedGames:
-        response = await self._call(self._stub.DescribeGames, pb.DescribeGamesRequest(seat_count=seat_count))
-        return OfferedGames(codec.decode_games(response.games), response.is_rolling_out)
+    async def describe_games(self, seat_count: int = 0, language: str = ENGLISH) -> OfferedGames:
+        request = pb.DescribeGamesRequest(seat_count=seat_count, language=language)
+        return codec.decode_games(await self._call(self._stub.DescribeGames, request))
 
     async def prepare_table(
         self,

@@ -35,6 +35,7 @@ from croupier.runtime.identity.tokens import Caller, Clock, unauthenticated
 from croupier.runtime.paging import read_page
 from croupier.runtime.server.call import Call
 from croupier.runtime.steps import in_steps
+from croupier.runtime.translations import language_of
 from croupier_api.v1 import errors_pb2, lobby_pb2_grpc, tables_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 
@@ -126,8 +127,8 @@ class LobbyServicer:
         return codec.encode_player(player, await self.auth.devices.count(player.player_id))
 
     async def ListGames(self, request: pb.ListGamesRequest, call: Call) -> pb.ListGamesResponse:
-        games = await self.games.list_games(request.seat_count)
-        return pb.ListGamesResponse(games=map(codec.encode_game, games))
+        language = language_of(request.language)
+        return codec.encode_games(await self.games.list_games(request.seat_count, language), language)
 
     async def CreateTable(self, request: pb.CreateTableRequest, call: Call) -> pb.CreateTableResponse:
         spec, created_by = codec.decode_table_spec(request, self.time_control), codec.decode_create_request(request)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 from croupier.lobby.tables.forming_table import OptionValue, Table, TableState, TimeControl
+from croupier.runtime.translations import ENGLISH
 
 MAX_TABLE_IDS = 500
 
@@ -59,10 +60,14 @@ class Preparation:
 
 
 class OfferedGames(NamedTuple):
-    """The games of one engine in the order to show them, and whether others know other games: in a roll-out."""
+    """The games of one engine in the order to show them, and whether others know other games: in a roll-out.
+
+    `reactions` are encoded messages, in the order to show them.
+    """
 
     games: tuple[GameDescription, ...]
     is_rolling_out: bool = False
+    reactions: tuple[bytes, ...] = ()
 
 
 class EndedTables(NamedTuple):
@@ -100,8 +105,8 @@ class EnginePort(Protocol):
     Every call raises the ServiceError of a refusal, and Unavailable if the engine does not answer in time.
     """
 
-    async def describe_games(self, seat_count: int = 0) -> OfferedGames:
-        """Return the games of an engine, with their options for a number of seats.
+    async def describe_games(self, seat_count: int = 0, language: str = ENGLISH) -> OfferedGames:
+        """Return the games of an engine, with their options for a number of seats, in one of LANGUAGES.
 
         With 0 for the greatest number of each game; otherwise games without this number are left out.
         """

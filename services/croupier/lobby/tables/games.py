@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from croupier.lobby.tables.engine_port import EnginePort, GameDescription, OfferedGames, Preset
 from croupier.runtime.errors import MalformedRequest, ServiceError, Unavailable, invalid_field
+from croupier.runtime.translations import ENGLISH
 from croupier_api.v1 import errors_pb2
 
 MAX_AGE_MILLISECONDS = 60_000
@@ -30,28 +31,31 @@ class GameRegistry:
 
     engine: EnginePort
     clock: Callable[[], int]
-    _answers: dict[int, Answer] = field(default_factory=dict)
-    """By number of seats; 0, and numbers that a game has: no others, which players choose."""
+    _answers: dict[tuple[int, str], Answer] = field(default_factory=dict)
+    """By number of seats and language: 0 and numbers that a game has, no others, which players choose."""
 
-    async def list_games(self, seat_count: int = 0) -> tuple[GameDescription, ...]:
-        """Return the games in the order to show them, with their options for a number of seats.
+    async def list_games(self, seat_count: int = 0, language: str = ENGLISH) -> OfferedGames:
+        """Return the games in the order to show them, with their options for a number of seats, in one of LANGUAGES.
 
         With 0 these are the options for the greatest number of each game, otherwise games without this number are left
         out. Raises Unavailable if the engine has never described them.
         """
-        if seat_count and not any(game.has_seats(seat_count) for game in await self.list_games()):
-            return ()
-        return (await self._offered(seat_count, MAX_AGE_MILLISECONDS)).games
+        all_games = await self._offered(0, MAX_AGE_MILLISECONDS, language)
+        if not seat_count:
+            return all_games
+        if not any(game.has_seats(seat_count) for game in all_games.games):
+            return all_games._replace(games=())
+        return await self._offered(seat_count, MAX_AGE_MILLISECONDS, language)
 
-    async def _offered(self, seat_count: int, max_age_milliseconds: int) -> OfferedGames:
-        now = self.clock()
-        answer = self._answers.get(seat_count)
+    async def _offered(self, seat_count: int, max_age_milliseconds: int, language: str = ENGLISH) -> OfferedGames:
+        now, asked = self.clock(), (seat_count, language)
+        answer = self._answers.get(asked)
         if answer and answer.offered.is_rolling_out:
             max_age_milliseconds = MAX_AGE_OF_REFUSALS_MILLISECONDS
         # An age below zero is that of a clock that was set back.
         if answer is None or not 0 <= now - answer.at < max_age_milliseconds:
             try:
-                answer = self._answers[seat_count] = Answer(now, await self.engine.describe_games(seat_count))
+                answer = self._answers[asked] = Answer(now, await self.engine.describe_games(*asked))
             except Unavailable:
                 if answer is None:
                     raise
@@ -74,7 +78,7 @@ class GameRegistry:
 
     def _refusal(self, refusal: MalformedRequest) -> ServiceError:
         """Return a refusal of what the engine does not know; Unavailable during a roll-out: another may know it."""
-        if not self._answers[0].offered.is_rolling_out:
+        if not self._answers[0, ENGLISH].offered.is_rolling_out:
             return refusal
         message = f"{refusal.message}; another engine may know it: try again"
         return Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, message, retry_after_seconds=1)

@@ -47,6 +47,8 @@ _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
         "SetAway": 1,
         "CreateLink": 1,
         "GetReplay": 20,
+        # It sends a long page.
+        "GetRules": 5,
     },
     "ScoringService": {
         "GetScoreSheet": 5,
