@@ -9,8 +9,9 @@ from google.protobuf import text_format
 from croupier.engine.api.action_codec import encode_legal
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.engine.api.stream_codec import StreamEncoder, encode_acceptance, encode_refusal, encode_snapshot
-from croupier.engine.core.fold import advance, new_table
-from croupier.engine.core.log import ActedBy, AwaySet
+from croupier.engine.core.clock import Absence, Due
+from croupier.engine.core.fold import Transition, advance, new_table
+from croupier.engine.core.log import ActedBy, AwaySet, TableConfig
 from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import Declare
 from croupier.games.facts import (
@@ -48,6 +49,7 @@ from croupier.games.values import (
 )
 from croupier.runtime.errors import IllegalNow, to_status
 from croupier_api.v1 import engine_pb2, errors_pb2, facts_pb2
+from tests.engine.fakes import START
 from tests.engine.play import event_of, every_game, make_config, parsed, some_action, viewers, walk
 
 NOW = 1_700_000_000_000
@@ -183,6 +185,52 @@ def test_joined_bytes_are_the_message_built_whole(game: str, seed: int) -> None:
             assert parsed(raw + encode_acceptance("r", 7)) == whole
             update.ClearField("legal_actions")
             assert event_of(encode_transition(encoder, config, transition, viewer, NOW, is_last=False)).update == update
+
+
+@every_game
+def test_the_fields_of_an_update_are_the_bytes_of_its_message(game: str, seed: int) -> None:
+    config, random = make_config(game), Random(seed)
+    for transition in walk(config, random):
+        now = random.choice((transition.entry.at, random.randrange(1, 2**63)))
+        expected = update_without_facts(config, transition, now)
+        assert StreamEncoder().update(config, transition, [], now) == expected.SerializeToString()
+
+
+@pytest.mark.parametrize("number", [1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, 2**42, 2**63 - 1])
+def test_numbers_in_an_update_have_any_size(number: int) -> None:
+    config = make_config()
+    (transition,) = advance(config, new_table(config), START, None)
+    entry, due = transition.entry._replace(sequence=number, at=number), Due(number, 0)
+    large = transition._replace(entry=entry, after=transition.after._replace(due=due))
+    expected = update_without_facts(config, large, number)
+    assert StreamEncoder().update(config, large, [], number) == expected.SerializeToString()
+
+
+def update_without_facts(config: TableConfig, transition: Transition, now: int) -> engine_pb2.TableUpdate:
+    event, after = transition.entry.event, transition.after
+    absences = list(enumerate(after.clock.absences))
+    update = engine_pb2.TableUpdate(
+        sequence=transition.entry.sequence,
+        stored_unix_ms=transition.entry.at,
+        seat=getattr(event, "seat", None),
+        acted_by=engine_pb2.ActedBy.ValueType(transition.entry.acted_by),
+        clock=engine_pb2.TurnClock(
+            deadline_unix_ms=after.deadline,
+            reserve_ms=after.clock.reserves,
+            away_seats=[seat for seat, absence in absences if absence],
+            left_seats=[seat for seat, absence in absences if absence in (Absence.LEFT, Absence.LEFT_IN_TURN)],
+            server_unix_ms=now,
+        ),
+        revealed_seed=config.seed.hex() if after.is_over else "",
+        compensated_ms=getattr(event, "milliseconds", 0),
+        is_away=getattr(event, "is_away", None),
+    )
+    if (pending := after.proposal) is not None:
+        update.proposal.sequence, update.proposal.name = pending.sequence, pending.name
+        update.proposal.proposer = pending.proposer
+        update.proposal.agreed_seats.extend(sorted(pending.agreed))
+        update.proposal.expiry_time.FromMilliseconds(pending.expires_at)
+    return update
 
 
 @every_game
