@@ -30,6 +30,9 @@ def decode_action(message: actions_pb2.Action, deck: tuple[CardFace, ...] = ()) 
     verb = message.WhichOneof("verb")
     if verb is None:
         raise _invalid("action", "invalid action: expected exactly one verb")
+    if verb == "play" and not message.play.suit and (plain := _PLAIN_PLAYS.get(message.play.card)):
+        # Nearly all actions of trick-taking games.
+        return plain
     if verb in _FIXED:
         return _FIXED[verb]
     return _DECODERS[verb](getattr(message, verb), _Part(f"action.{verb}", _own_numbers(deck)))
@@ -86,9 +89,7 @@ def _decode_bid(bid: actions_pb2.BidAction, part: _Part) -> Action:
 
 def _decode_play(play: actions_pb2.PlayAction, part: _Part) -> Action:
     card = part.of("card").card(play.card)
-    if play.suit:
-        return actions.Play(card, part.of("suit").suit(play.suit))
-    return actions.PLAYS[card] if card < len(actions.PLAYS) else actions.Play(card)
+    return actions.Play(card, part.of("suit").suit(play.suit) if play.suit else None)
 
 
 def _decode_keep_cards(keep: actions_pb2.KeepCardsAction, part: _Part) -> Action:
@@ -137,6 +138,8 @@ _FIXED: dict[str, Action] = {
     "throw_down": actions.ThrowDown(),
 }
 """The actions without parts, by verb."""
+_PLAIN_PLAYS = dict(enumerate(actions.PLAYS, 1))
+"""The plays without suit, by the number of the card."""
 _FIXED_VERBS = {type(action): verb for verb, action in _FIXED.items()}
 _DECODERS: dict[str, Callable[[Any, _Part], Action]] = {
     "bid": _decode_bid,
