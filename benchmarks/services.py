@@ -15,7 +15,7 @@ from loadtest.postgres import postgres_server
 NO_LIMITS = ("--player-calls-per-second=0", "--network-units-per-second=0", "--log-level=error")
 FLAGS = {
     "lobby": (*NO_LIMITS, "--max-player-tables=10000", "--sign-ins-per-second=0", "--max-network-tables=10000"),
-    "engine": NO_LIMITS,
+    "engine": (*NO_LIMITS, "--table-entries-per-second=0"),
     "gateway": (
         "--address-requests-per-second=0",
         "--network-requests-per-second=0",
