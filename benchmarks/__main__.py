@@ -1,7 +1,6 @@
 """`make bench`: all figures beside baselines of the same run, in one table; PART names a part."""
 
 import os
-import platform
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -9,6 +8,7 @@ from multiprocessing import get_context
 
 from benchmarks.measurement import format_table
 from benchmarks.parts import PARTS, measure
+from benchmarks.python_build import python_build
 
 
 def main(parts: Sequence[str]) -> None:
@@ -18,7 +18,7 @@ def main(parts: Sequence[str]) -> None:
     # Each part has a process of its own, because it changes the cores and the scheduling of its process.
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
         rows = [row for found in pool.map(measure, parts or PARTS) for row in found]
-    print(f"\nPython {platform.python_version()}, {platform.machine()}, {len(os.sched_getaffinity(0))} cores")
+    print(f"\n{python_build()}, {len(os.sched_getaffinity(0))} cores")
     print(format_table(rows))
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import uvloop
 
-from benchmarks import engine, gateway, lobby, rules, scale
+from benchmarks import engine, gateway, instructions, lobby, rules, scale
 from benchmarks.measurement import Row
 
 PARTS: Mapping[str, Callable[[], Coroutine[Any, Any, Sequence[Row]]]] = {
     "rules": rules.compare,
+    "instructions": instructions.compare,
     "scale": scale.compare,
     "engine": engine.compare_full_speed,
     "pace": engine.compare_human_pace,
