@@ -56,7 +56,7 @@ class ChangingClient:
 
 async def changed_by(table: tables_pb2.Table, *pairs: str) -> dict[str, Any]:
     client: Any = ChangingClient()
-    await change_table(client, table, THULLA, pairs)
+    await change_table(client, table, THULLA, pairs, Texts())
     [change] = client.changes
     return dict(change)
 
@@ -86,7 +86,7 @@ async def test_seats_and_times_are_numbers_and_the_time_of_an_absent_player_foll
 async def test_a_setting_that_cannot_be_read_changes_nothing(pair: str, fault: str) -> None:
     client: Any = ChangingClient()
     with pytest.raises(CommandFault) as raised:
-        await change_table(client, forming(), THULLA, ["best_of=3", pair])
+        await change_table(client, forming(), THULLA, ["best_of=3", pair], Texts())
     assert (raised.value.message, client.changes) == (fault, [])
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from croupier.cli.commands.games import show_game, show_games
 from croupier.cli.commands.rules import show_rules
-from croupier.engine.api.game_texts import rules_page
+from croupier.engine.api.game_texts import rules_page, texts_of
 from croupier.games.registry import GAMES
 from tests.cli.conftest import Command, printed
 
@@ -71,3 +71,12 @@ def test_the_texts_of_games_are_in_the_wheel() -> None:
     assert set(packaged.glob("games/**/*.po")) >= {packaged / "games" / "texts" / "words.ru.po"}
     assert "services/croupier" in wheel["only-include"]
     assert "exclude" not in wheel
+
+
+def test_a_game_is_described_in_a_language() -> None:
+    shown = " ".join(printed(lambda console: show_game(console, "solo", "nb")).split())
+    texts = texts_of(GAMES["solo"], "nb")
+    for option in GAMES["solo"].options(4):
+        assert f"{option.name} - {texts.text('option_meaning', option.meaning)} type" in shown
+    assert texts.text("summary", GAMES["solo"].summary) in shown
+    assert texts.text("summary", GAMES["solo"].summary) != GAMES["solo"].summary

@@ -116,6 +116,7 @@ CONTRACTS = pb.LegalActions(
         ("/actions", NOTHING, Command.ACTIONS),
         *((f"/react {name}", NOTHING, React(reaction)) for name, reaction in REACTIONS.items()),
         ("the old clubs", PLAYS, play("8H", SUIT_CLUBS)),
+        ("play 8♥ (the Old), order ♣", PLAYS, play("8H", SUIT_CLUBS)),
         ("play old s", PLAYS, play("8H", SUIT_SPADES)),
         ("8H spades", PLAYS, play("8H", SUIT_SPADES)),
         ("solo", CONTRACTS, CONTRACTS.actions[0]),

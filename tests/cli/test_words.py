@@ -5,7 +5,7 @@ import pytest
 from croupier.cli.terminal.words import words_of
 from croupier_api.v1 import actions_pb2 as act
 from croupier_api.v1 import facts_pb2 as pb
-from croupier_api.v1.cards_pb2 import SUIT_HEARTS, SUIT_UNSPECIFIED, Card, CardFace
+from croupier_api.v1.cards_pb2 import SUIT_HEARTS, SUIT_UNSPECIFIED, Card, CardFace, Suit
 from croupier_api.v1.games_pb2 import GameDescription
 from croupier_client.cards import card_from_text as card
 from tests.cli.shown_game import GAME, NAMES, WORDED, phrase
@@ -69,6 +69,10 @@ def test_an_empty_list_and_no_suit_are_shown_as_nothing() -> None:
         pb.Value(suit=SUIT_UNSPECIFIED),
     ):
         assert WORDED.value(value) == "–"
+
+
+def test_a_suit_of_a_later_version_is_unknown() -> None:
+    assert WORDED.value(pb.Value(suit=Suit.ValueType(5))) == "unknown"
 
 
 def test_phrases_have_their_arguments_in_their_text_and_after_a_word_without_one() -> None:

@@ -298,3 +298,13 @@ async def test_strangers_know_the_end_of_a_game_after_the_delay(at_table: AtTabl
     assert await calls.reasons("GetReplay") == [""]
     snapshot = (await calls.call("GetView")).snapshot
     assert (snapshot.sequence, bool(snapshot.revealed_seed)) == (ended, True)
+
+
+async def test_an_unknown_reaction_is_refused_for_good_unless_another_engine_may_know_it(
+    at_table: AtTable, engine: EngineHarness
+) -> None:
+    calls = await at_table(OPEN)
+    calls.caller = PLAYER
+    assert await calls.reasons("SendReaction", reaction=99) == ["UNKNOWN_REACTION"]
+    engine.liveness_store.digests = {"these reactions", "other reactions"}
+    assert await calls.reasons("SendReaction", reaction=99) == ["TABLE_TOO_NEW"]

@@ -17,7 +17,7 @@ from croupier.runtime.translations import LANGUAGES
 from croupier_api.v1 import engine_pb2, facts_pb2
 from tests.games.toy import TOY
 from tests.texts.recorded_games import NAMES, shown
-from tests.texts.shown_texts import faults
+from tests.texts.shown_texts import faults, missing_texts
 
 WIDE = 10_000
 
@@ -29,33 +29,34 @@ def test_every_text_is_for_people(game: Game, language: str) -> None:
     cards = [text for card in words.card_names() for text in card]
     # Some texts of a game have numbers, such as "exactly 101".
     named = [*NAMES, *cards, *(text for text in words.words.values() if "{" not in text)]
-    found = {f"{text!r}: {fault}" for message, text in _texts(words, game) for fault in faults(text, message, named)}
-    assert sorted(found) == []
+    found, missing = set(), set()
+    for message, texts in _texts(words, game):
+        found |= {f"{text!r}: {fault}" for text in texts for fault in faults(text, message, named)}
+        missing |= set(missing_texts(message, "\n".join(texts), words.words)) if texts else set()
+    assert (sorted(found), sorted(missing)) == ([], [])
 
 
-def _texts(words: Words, game: Game) -> Iterator[tuple[Message, str]]:
-    """Yield each message that is shown, with its text."""
+def _texts(words: Words, game: Game) -> Iterator[tuple[Message, list[str]]]:
+    """Yield each message that is shown, with its texts."""
     recorded = shown(game)
     for fact in recorded.facts:
-        yield from ((fact, line) for line in fact_lines(words, [fact]))
-        if fact.HasField("mark_changed") and fact.mark_changed.mark.HasField("value"):
-            yield fact, words.mark(fact.mark_changed.mark)
-        if fact.HasField("round_ended"):
-            yield from _score_texts(words, fact.round_ended.score)
+        texts = fact_lines(words, [fact])
+        if fact.mark_changed.mark.HasField("value"):
+            texts.append(words.mark(fact.mark_changed.mark))
+        yield fact, texts + _score_texts(words, fact.round_ended.score)
     for view in recorded.views:
-        yield from (
-            (pile, words.pile(pile.name, pile.owner if pile.HasField("owner") else None)) for pile in view.piles
-        )
-        yield from ((mark, words.mark(mark)) for mark in view.marks)
-        yield view.contract, words.contract(view.contract)
-        yield from ((call, words.call(call)) for call in view.calls)
         # Rows of seats begin with the numbers that people use for them.
-        drawn = DisplayedTable("", view, engine_pb2.TurnClock(), None, 0)
-        rows = [str(line) for line in table_lines(words, drawn, WIDE)]
-        yield view, "\n".join([rows[0], *rows[2 + len(view.seats) :]])
+        rows = [
+            str(line) for line in table_lines(words, DisplayedTable("", view, engine_pb2.TurnClock(), None, 0), WIDE)
+        ]
+        yield view, ["\n".join([rows[0], *rows[2 + len(view.seats) :]]), *_mark_texts(words, view)]
 
 
-def _score_texts(words: Words, score: facts_pb2.RoundScore) -> Iterator[tuple[Message, str]]:
-    yield score, words.phrases(score.headline)
-    yield from ((score, words.phrases(note.phrases)) for note in score.notes)
-    yield from ((score, str(line)) for line in detail_lines(words, score, WIDE))
+def _mark_texts(words: Words, view: facts_pb2.TableView) -> list[str]:
+    """Return the marks of seats, which stand in the rows of the seats."""
+    return [words.mark(mark) for mark in view.marks if mark.HasField("seat")]
+
+
+def _score_texts(words: Words, score: facts_pb2.RoundScore) -> list[str]:
+    notes = [words.phrases(note.phrases) for note in score.notes]
+    return [words.phrases(score.headline), *notes, *map(str, detail_lines(words, score, WIDE))] if score.round else []

@@ -14,10 +14,10 @@ from croupier.engine.api.table_codec import encode_game
 from croupier.games.interface import Game
 from croupier.games.registry import GAMES
 from croupier.runtime.translations import LANGUAGES
-from croupier_api.v1 import games_pb2
+from croupier_api.v1 import facts_pb2, games_pb2
 from tests.games.toy import TOY
 from tests.texts.recorded_games import NAMES, shown
-from tests.texts.shown_texts import faults
+from tests.texts.shown_texts import faults, missing_texts
 from tests.web.built_client import FOLDER, NODE, environment
 
 pytestmark = [pytest.mark.gateway, pytest.mark.slow]
@@ -34,13 +34,19 @@ def test_every_text_is_for_people(game: Game, language: str, tmp_path: Path) -> 
     lines += [{"view": MessageToDict(view)} for view in recorded.views]
     named = [*NAMES, *texts_with_numbers(description)]
     answers = shown_by_client(lines, tmp_path / "recorded.jsonl")
-    found = {
-        f"{text!r}: {fault}"
-        for message, answer in zip(messages, answers, strict=True)
-        for text in texts_in(answer)
-        for fault in faults(text, message, named)
-    }
-    assert sorted(found) == []
+    texts = {(word.kind, word.word): word.text for word in description.words}
+    found, missing = set(), set()
+    for message, answer in zip(messages, answers, strict=True):
+        shown_texts = list(texts_in(answer))
+        found |= {f"{text!r}: {fault}" for text in shown_texts for fault in faults(text, message, named)}
+        if not is_removal(message):
+            missing |= set(missing_texts(message, "\n".join(shown_texts), texts))
+    assert (sorted(found), sorted(missing)) == ([], [])
+
+
+def is_removal(message: Message) -> bool:
+    """Return whether a message only removes a mark."""
+    return isinstance(message, facts_pb2.Fact) and not message.mark_changed.mark.HasField("value")
 
 
 def shown_by_client(lines: list[dict[str, Any]], path: Path) -> list[Any]:

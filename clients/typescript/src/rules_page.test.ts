@@ -9,7 +9,7 @@ import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import { fakePage } from "./fake_page";
 import { showRules } from "./rules_page";
 
-const MARKDOWN = '# Thulla\n\n- <a id="THU-PLAY-1"></a>**THU-PLAY-1** <b>One</b>\n- <a id="THU-PLAY-3"></a>**THU-PLAY-3** Three\n';
+const MARKDOWN = '# Thulla\n\n- <a id="THU-PLAY-1"></a>**THU-PLAY-1** <b>One</b>\n- <a id="THU-PLAY-3"></a>**THU-PLAY-3** Three\n- <a id="101-D8a"></a>**101-D8a** Eight\n';
 
 test("the rules are shown as they are written, from the rule on, until they are closed", async () => {
   const find = fakePage();
@@ -28,7 +28,7 @@ test("the rules are shown as they are written, from the rule on, until they are 
   await showRules(client, { game: "thulla", rulesVersion: 2, language: "nb" }, "THU-PLAY-3");
   assert.deepEqual(asked, [["thulla", 2, "nb"]]);
   assert.equal(find("rules-text").textContent, MARKDOWN.replace(/<a id="[^"]*"><\/a>/g, ""));
-  assert.deepEqual(find("rules-text").all("span").map((anchor) => Reflect.get(anchor, "id")), ["THU-PLAY-1", "THU-PLAY-3"]);
+  assert.deepEqual(find("rules-text").all("span").map((anchor) => Reflect.get(anchor, "id")), ["THU-PLAY-1", "THU-PLAY-3", "101-D8a"]);
   assert.deepEqual([find("rules-text").lang, find("rules").hidden, scrolled], ["en", false, 1]);
   find("close-rules").onclick?.();
   assert.ok(find("rules").hidden);

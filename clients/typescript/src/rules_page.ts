@@ -4,7 +4,7 @@ import { element, make } from "./dom";
 import type { Language } from "./languages";
 
 /** Before each rule of a page: the id is that of the rule. */
-const ANCHOR = /<a id="([A-Z0-9-]+)"><\/a>/;
+const ANCHOR = /<a id="([A-Za-z0-9-]+)"><\/a>/;
 
 /** Show the rules page of a game as it is written, from a rule on. */
 export async function showRules(

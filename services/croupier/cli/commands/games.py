@@ -14,45 +14,48 @@ from croupier.cli import arguments
 from croupier.cli.faults import misused
 from croupier.cli.options import game_named, option_text
 from croupier.cli.terminal.safe_console import SafeConsole
+from croupier.cli.terminal.texts import language_of_environment
+from croupier.engine.api.game_texts import OPTION_MEANING, PROPOSAL_MEANING, SUMMARY, texts_of
 from croupier.games.interface import Game, seats_text
 from croupier.games.registry import GAMES, bots_of
+from croupier.runtime.translations import ENGLISH, language_of
 
 WIDTH = 80
 
 
 def games(
     game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="One game, with all its options.")] = None,
-    rules: Annotated[bool, typer.Option("--rules", help="Show the rules of GAME instead, in --language.")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Show the rules of GAME instead.")] = False,
     language: arguments.Language = "",
 ) -> None:
     """Show the games, with seats and options, or the rules of one."""
-    console = SafeConsole()
+    console, tag = SafeConsole(), language or language_of_environment(os.environ)
     if rules:
         from croupier.cli.commands.rules import show_rules
-        from croupier.cli.terminal.texts import language_of_environment
 
         if game is None:
             raise misused("--rules needs the name of a game: croupier games GAME --rules")
-        show_rules(console, game_named(game), language or language_of_environment(os.environ))
+        show_rules(console, game_named(game), tag)
     elif game is None:
-        show_games(console)
+        show_games(console, language_of(tag))
     else:
-        show_game(console, game)
+        show_game(console, game, language_of(tag))
 
 
-def show_games(console: Console) -> None:
-    """Print every game in two lines."""
+def show_games(console: Console, language: str = ENGLISH) -> None:
+    """Print every game in two lines, described in one of LANGUAGES."""
     for game in GAMES.values():
-        console.print(_heading(game), Padding(Text(game.summary), (0, 0, 1, 2)), width=WIDTH)
+        summary = texts_of(game, language).text(SUMMARY, game.summary)
+        console.print(_heading(game), Padding(Text(summary), (0, 0, 1, 2)), width=WIDTH)
     console.print("croupier games GAME shows the options of one, and with --rules its rules.", width=WIDTH)
 
 
-def show_game(console: Console, game_id: str) -> None:
-    """Print a game with its options and proposals; raises CommandFault for an unknown one."""
+def show_game(console: Console, game_id: str, language: str = ENGLISH) -> None:
+    """Print a game with its options and proposals in one of LANGUAGES; raises CommandFault for an unknown one."""
     game = game_named(game_id)
-    seats = game.seats.stop - 1
+    seats, texts = game.seats.stop - 1, texts_of(game, language)
     facts = [
-        Text(game.summary),
+        Text(texts.text(SUMMARY, game.summary)),
         Text(f"Bots: {', '.join(bots_of(game))}"),
         Text(f"Options with {seats} seats:"),
     ]
@@ -61,9 +64,13 @@ def show_game(console: Console, game_id: str) -> None:
         allowed = f"{option.allowed.start} to {option.allowed.stop - 1}" if isinstance(option.allowed, range) else ""
         allowed = allowed or ", ".join(map(option_text, option.allowed))
         about = {"  type": option.type_name, "  default": option_text(option.default), "  allowed": allowed}
-        text = Group(Text.assemble((option.name, "bold"), f" - {option.meaning}"), _two_columns(about))
+        text = Group(
+            Text.assemble((option.name, "bold"), f" - {texts.text(OPTION_MEANING, option.meaning)}"),
+            _two_columns(about),
+        )
         console.print(Padding(text, (1, 0, 0, 4)), width=WIDTH)
-    _show_words(console, "Proposals that all seats can agree on (croupier play: propose NAME):", game.proposals)
+    proposals = {name: texts.text(PROPOSAL_MEANING, meaning) for name, meaning in game.proposals.items()}
+    _show_words(console, "Proposals that all seats can agree on (croupier play: propose NAME):", proposals)
 
 
 def _show_words(console: Console, title: str, words: Mapping[str, str]) -> None:

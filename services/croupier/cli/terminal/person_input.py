@@ -130,7 +130,7 @@ def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_
 
     A card or a bid that is not among the legal actions is returned all the same: the engine knows the violated rule.
     """
-    typed = text.replace(",", " ").split()
+    typed = text.translate(_PUNCTUATION).split()
     command = _command(typed, words)
     if command is not None:
         return command

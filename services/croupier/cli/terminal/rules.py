@@ -15,7 +15,8 @@ def shown_page(markdown: str) -> Markdown:
 def rule_text(markdown: str, rule: str) -> str:
     """Return the paragraph, item or table row of a page that begins at the anchor of a rule; empty if there is none.
 
-    The id of the rule may be in upper or lower case.
+    A text that ends with a colon goes on with what it announces, a row has the head of its table. The id of the rule
+    may be in upper or lower case.
     """
     lines = markdown.splitlines()
     anchor = f'<a id="{rule}"></a>'.lower()
@@ -23,8 +24,14 @@ def rule_text(markdown: str, rule: str) -> str:
     if start is None:
         return ""
     if lines[start].startswith("|"):
-        return lines[start]
+        head = start
+        while lines[head - 1].startswith("|"):
+            head -= 1
+        return "\n".join([*lines[head : head + 2], lines[start]])
     end = start + 1
     while end < len(lines) and lines[end].strip() and not lines[end].startswith(("- ", "|", "#")):
         end += 1
+    if lines[end - 1].endswith(":"):
+        while end < len(lines) and not lines[end].startswith("#") and not _ANCHOR.search(lines[end]):
+            end += 1
     return "\n".join(lines[start:end])

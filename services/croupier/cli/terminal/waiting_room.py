@@ -128,7 +128,9 @@ class WaitingRoom:
                 self._table = moved.table
             case ["/set", _, *_]:
                 # Values of options may have capital letters.
-                self._table = await change_table(self._client, self._table, self._game, line.split()[1:])
+                self._table = await change_table(
+                    self._client, self._table, self._game, line.split()[1:], self._screen.texts
+                )
             case ["/leave"]:
                 await self._client.leave_table(table_id=table_id)
                 self.has_left = True

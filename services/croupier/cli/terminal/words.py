@@ -102,7 +102,9 @@ class Words:
 
     def suit(self, suit: SuitValue) -> str:
         """Return a suit's symbol, or its letter."""
-        return self._symbol(SUITS[suit - 1]) if suit else self.tr("no trump")
+        if not suit:
+            return self.tr("no trump")
+        return self._symbol(SUITS[suit - 1]) if suit <= len(SUITS) else self.tr("unknown")
 
     def word(self, kind: games_pb2.WordKind.ValueType, word: str) -> str:
         """Return the text of a word of the game; one that the game does not describe as it is."""

@@ -38,14 +38,14 @@ MAX_TABLE_IDS = 500
 
 
 def games_digest() -> str:
-    """Return a digest of the games that this engine knows: of their descriptions by number of seats and language.
+    """Return a digest of what this engine offers: descriptions of games by number of seats and language, reactions.
 
     It reads all catalogues, so that no call waits for that.
     """
     seat_counts = sorted({seats for game in GAMES.values() for seats in game.seats})
     digest = hashlib.sha256()
     for seats, language in product(seat_counts, LANGUAGES):
-        described = pb.DescribeGamesResponse(games=_encode_games(seats, language))
+        described = pb.DescribeGamesResponse(games=_encode_games(seats, language), reactions=encode_reactions(language))
         digest.update(described.SerializeToString(deterministic=True))
     return digest.hexdigest()
 

@@ -57,7 +57,10 @@ def catalogue(folder: Path, language: str) -> Translations:
 
 
 def rules_page(game: Game, language: str) -> Page:
-    """Return the rules page of a game in a language, else in English; an empty one if it has none."""
+    """Return the rules page of a game in a language, else in English; an empty one if it has none.
+
+    An earlier version of a game's rules has a package of its own, and so a page of its own.
+    """
     for known in (language, ENGLISH):
         page = _folder(game) / FOLDER / f"rules.{known}.md"
         if page.is_file():

@@ -86,7 +86,10 @@ class EngineServicer:
     async def SendReaction(self, request: pb.SendReactionRequest, call: Call) -> pb.SendReactionResponse:
         """Send a reaction to the table."""
         table = await self._visit(call, request.table_id, Need.TABLE, request.link)
-        check_reaction(request.reaction)
+        try:
+            check_reaction(request.reaction)
+        except MalformedRequest as refusal:
+            raise await self._refusal(refusal) from None
         table.react(call.caller.id, request.reaction)
         return pb.SendReactionResponse()
 
@@ -112,13 +115,16 @@ class EngineServicer:
         try:
             game = decode_rules(request.game, request.rules_version)
         except MalformedRequest as refusal:
-            if await self.tables.is_rolling_out():
-                message = f"{refusal.message}; another engine may know it: try again"
-                reason = errors_pb2.ERROR_REASON_TABLE_TOO_NEW
-                raise Unavailable(reason, message, retry_after_seconds=1) from None
-            raise
+            raise await self._refusal(refusal) from None
         page = rules_page(game, language_of(request.language))
         return pb.GetRulesResponse(markdown=page.markdown, language=page.language, rules_version=game.rules_version)
+
+    async def _refusal(self, refusal: MalformedRequest) -> ServiceError:
+        """Return a refusal of what this engine does not know; Unavailable in a roll-out: another may know it."""
+        if not await self.tables.is_rolling_out():
+            return refusal
+        message = f"{refusal.message}; another engine may know it: try again"
+        return Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, message, retry_after_seconds=1)
 
     async def _seated(
         self, call: Call, request: pb.CreateProposalRequest | pb.CastVoteRequest | pb.SetAwayRequest

@@ -23,7 +23,7 @@ class Answer(NamedTuple):
 
 @dataclass(slots=True)
 class GameRegistry:
-    """A cache of the engine's games, at most a minute old except while the engine is unavailable.
+    """A cache of the engine's games by language, at most a minute old except while the engine is unavailable.
 
     During a roll-out engines know different games. What the one that was asked does not know is then not refused for
     good, but with Unavailable.
