@@ -106,7 +106,7 @@ def test_options_have_their_texts_in_the_language_and_those_of_a_later_version_a
     for option in ("jokers", "newest_option"):
         game.options.add(name=option).flag.default_value = False
     game.words.add(kind=games_pb2.WORD_KIND_OPTION, word="jokers", text="Jokere")
-    game.words.add(kind=games_pb2.WORD_KIND_OPTION_VALUE, word="lead.low_card", text="lavt kort")
+    game.words.add(kind=games_pb2.WORD_KIND_OPTION_CHOICE, word="lead.low_card", text="lavt kort")
     table = tables_pb2.Table()
     table.options.update({"jokers": True, "newest_option": True, "lead": "low_card", "deal": "odd_one"})
     texts = Texts("nb", {("", "yes"): "ja", ("", "time to act: {time}"): "betenkningstid: {time}"})

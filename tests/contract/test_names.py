@@ -70,7 +70,15 @@ def faults(file: FileDescriptor) -> set[str]:
             found |= {f"{place}: {spelling} is reserved in {language}" for language in reserving}
             if not spelling.isidentifier():
                 found.add(f"{place}: {spelling} is no identifier")
-    return found
+    return found | set(_java_collisions(file))
+
+
+def _java_collisions(file: FileDescriptor) -> Iterator[str]:
+    """Yield values of an enum that are named as the number of another one, for which Java adds _VALUE."""
+    for enum in file.enum_types_by_name.values():
+        known = {value.name for value in enum.values}
+        taken = [name for name in known if f"{name}_VALUE" in known]
+        yield from (f"{enum.full_name}.{name}_VALUE: it is the number of {name} in Java" for name in taken)
 
 
 @pytest.mark.parametrize("file", FILES, ids=STEMS)

@@ -149,8 +149,8 @@ def in_options(game: Game) -> Iterator[Shown]:
             yield Shown(WordKind.UNIT, option.unit)
         for value in option.allowed:
             word = f"{option.name}.{value}"
-            if isinstance(value, str) and (not value.isdecimal() or text_of(game, WordKind.OPTION_VALUE, word)):
-                yield Shown(WordKind.OPTION_VALUE, word)
+            if isinstance(value, str) and (not value.isdecimal() or text_of(game, WordKind.OPTION_CHOICE, word)):
+                yield Shown(WordKind.OPTION_CHOICE, word)
 
 
 def in_description(game: Game) -> Iterator[Shown]:

@@ -26,7 +26,7 @@ const GAME = create(GameDescriptionSchema, {
   words: [
     { kind: WordKind.OPTION, word: "last_trick", text: "Last trick" },
     { kind: WordKind.OPTION_GROUP, word: "score", text: "Score sheet" },
-    { kind: WordKind.OPTION_VALUE, word: "scoring.per_card", text: "by cards" },
+    { kind: WordKind.OPTION_CHOICE, word: "scoring.per_card", text: "by cards" },
     { kind: WordKind.UNIT, word: "tricks", text: "stikk" },
   ],
 });

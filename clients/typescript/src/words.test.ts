@@ -17,7 +17,7 @@ const GAME = create(GameDescriptionSchema, {
     { kind: WordKind.MARK, word: "made", text: "another word" },
     { kind: WordKind.PHRASE, word: "bid", text: "{seat} meldte {bid}" },
     { kind: WordKind.OPTION, word: "first_lead", text: "Første utspill" },
-    { kind: WordKind.OPTION_VALUE, word: "first_lead.left_of_dealer", text: "til venstre for giver" },
+    { kind: WordKind.OPTION_CHOICE, word: "first_lead.left_of_dealer", text: "til venstre for giver" },
     { kind: WordKind.CARD, word: "QC", text: "den Gamle" },
   ],
 });

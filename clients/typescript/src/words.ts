@@ -64,7 +64,7 @@ export class Words {
   optionValue(option: string, value: JsonValue): string {
     if (typeof value === "boolean") return this.say(value ? "accepted" : "declined");
     const word = `${value}`;
-    return this.texts.get(keyOf(WordKind.OPTION_VALUE, `${option}.${word}`)) ?? word.replaceAll("_", " ");
+    return this.texts.get(keyOf(WordKind.OPTION_CHOICE, `${option}.${word}`)) ?? word.replaceAll("_", " ");
   }
 
   seat(seat: number): string {

@@ -92,7 +92,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     retry does not help.
     """
     ERROR_REASON_UNKNOWN_GAME: _ErrorReason.ValueType  # 205
-    """INVALID_ARGUMENT: no game has this id. Choose a game of ListGames. A retry does not help."""
+    """INVALID_ARGUMENT: no game has this id, or its rules have no such version. Choose a game of ListGames, and the version
+    of a table. A retry does not help.
+    """
     ERROR_REASON_UNKNOWN_BOT: _ErrorReason.ValueType  # 206
     """INVALID_ARGUMENT: the game has no such bot. Choose one of GameDescription.bots. A retry does not help."""
     ERROR_REASON_UNKNOWN_PROPOSAL: _ErrorReason.ValueType  # 207
@@ -367,7 +369,9 @@ ERROR_REASON_INVALID_PAGE_TOKEN: ErrorReason.ValueType  # 204
 retry does not help.
 """
 ERROR_REASON_UNKNOWN_GAME: ErrorReason.ValueType  # 205
-"""INVALID_ARGUMENT: no game has this id. Choose a game of ListGames. A retry does not help."""
+"""INVALID_ARGUMENT: no game has this id, or its rules have no such version. Choose a game of ListGames, and the version
+of a table. A retry does not help.
+"""
 ERROR_REASON_UNKNOWN_BOT: ErrorReason.ValueType  # 206
 """INVALID_ARGUMENT: the game has no such bot. Choose one of GameDescription.bots. A retry does not help."""
 ERROR_REASON_UNKNOWN_PROPOSAL: ErrorReason.ValueType  # 207

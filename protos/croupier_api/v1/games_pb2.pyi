@@ -36,7 +36,7 @@ class _WordKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WordKind.Val
     """A card in notation that has a name, for example "JK"."""
     WORD_KIND_OPTION: _WordKind.ValueType  # 3
     """The name of an option."""
-    WORD_KIND_OPTION_VALUE: _WordKind.ValueType  # 4
+    WORD_KIND_OPTION_CHOICE: _WordKind.ValueType  # 4
     """A value of an option that is a string: the name of the option, a dot and the value."""
     WORD_KIND_OPTION_GROUP: _WordKind.ValueType  # 5
     """A group of options."""
@@ -88,7 +88,7 @@ WORD_KIND_CARD: WordKind.ValueType  # 2
 """A card in notation that has a name, for example "JK"."""
 WORD_KIND_OPTION: WordKind.ValueType  # 3
 """The name of an option."""
-WORD_KIND_OPTION_VALUE: WordKind.ValueType  # 4
+WORD_KIND_OPTION_CHOICE: WordKind.ValueType  # 4
 """A value of an option that is a string: the name of the option, a dot and the value."""
 WORD_KIND_OPTION_GROUP: WordKind.ValueType  # 5
 """A group of options."""

@@ -16,7 +16,7 @@ class WordKind(IntEnum):
     TERM = 1
     CARD = 2
     OPTION = 3
-    OPTION_VALUE = 4
+    OPTION_CHOICE = 4
     OPTION_GROUP = 5
     UNIT = 6
     PRESET = 7

@@ -38,7 +38,7 @@ def settings_text(texts: Texts, table: tables_pb2.Table, game: games_pb2.GameDes
 def _value_text(texts: Texts, words: Mapping[Any, str], name: str, value: OptionValue) -> str:
     if isinstance(value, bool):
         return texts.tr("yes") if value else texts.tr("no")
-    return words.get((games_pb2.WORD_KIND_OPTION_VALUE, f"{name}.{value}"), str(value).replace("_", " "))
+    return words.get((games_pb2.WORD_KIND_OPTION_CHOICE, f"{name}.{value}"), str(value).replace("_", " "))
 
 
 def seat_texts(texts: Texts, table: tables_pb2.Table, own_id: str) -> list[Text]:

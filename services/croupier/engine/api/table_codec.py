@@ -146,7 +146,7 @@ def decode_rules(game: str, version: int) -> Game:
     try:
         return rules_of(game, version) if version else GAMES[game]
     except UnknownRules as error:
-        raise invalid_field("rules_version", str(error)) from None
+        raise MalformedRequest(errors_pb2.ERROR_REASON_UNKNOWN_GAME, str(error), field="rules_version") from None
 
 
 def encode_game(game: Game, seats: int = 0, language: str = ENGLISH) -> games_pb2.GameDescription:

@@ -16,7 +16,7 @@ WORDS: Words = MappingProxyType(
             "identical_cards": "Of two identical cards",
             "scoring": "Points of a hit",
         },
-        WordKind.OPTION_VALUE: {
+        WordKind.OPTION_CHOICE: {
             "game_type.up": "growing",
             "game_type.up_and_down": "growing, then shrinking",
             "leader.left_of_dealer": "left of the dealer",

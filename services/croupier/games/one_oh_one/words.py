@@ -21,7 +21,7 @@ WORDS: Words = MappingProxyType(
             "elimination": "Losers drop out",
             "max_rounds": "Round limit",
         },
-        WordKind.OPTION_VALUE: {
+        WordKind.OPTION_CHOICE: {
             "recycle.flip": "open cards turned over",
             "recycle.shuffle": "open cards shuffled",
             "queen_penalty.instead": "20 or 40 for a queen, instead of 3",

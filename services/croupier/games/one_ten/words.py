@@ -23,7 +23,7 @@ WORDS: Words = MappingProxyType(
             "failed_bonus": "Bonus after a failed bid",
             "max_rounds": "Round limit",
         },
-        WordKind.OPTION_VALUE: {
+        WordKind.OPTION_CHOICE: {
             "hand_size.auto": "ten if there are enough, else five",
             "bid_ladder.short": "15 to 30",
             "bid_ladder.round_max": "15 to the most that a round can bring",

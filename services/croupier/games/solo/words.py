@@ -53,7 +53,7 @@ WORDS: Words = MappingProxyType(
             "double_out": "If all who remain would get out",
             "ranking": "Ranking of the safe players",
         },
-        WordKind.OPTION_VALUE: {
+        WordKind.OPTION_CHOICE: {
             "deal_packets.323": "three, two, three",
             "deal_packets.singles": "one by one",
             "deal_start.right": "right neighbour of the dealer",

@@ -18,7 +18,7 @@ WORDS: Words = MappingProxyType(
             "best_of": "Games in a match",
             "stall_limit": "Stall limit",
         },
-        WordKind.OPTION_VALUE: {
+        WordKind.OPTION_CHOICE: {
             "deal.equal": "of equal size, low cards are put aside",
             "deal.uneven": "all cards are dealt",
             "start.ace_of_spades": "ace of spades",
