@@ -308,7 +308,9 @@ MANY_MISSED = 5
 @pytest.mark.slow
 @pytest.mark.gateway
 async def test_every_attack_reaches_its_limit_beside_players_who_reach_none(tmp_path: Path) -> None:
-    outcome = await run_load_test(["--tables=4", "--run-time=80", "--mix=solo,thulla", "--seed=1"], tmp_path, "abuse")
+    outcome = await run_load_test(
+        ["--tables=4", "--run-time=110", "--mix=solo,thulla", "--think=0.6", "--seed=1"], tmp_path, "abuse"
+    )
     result, missed = outcome.result, outcome.named - TIME_LIMITS
     assert not result["violations"], str(outcome)
     assert result["tables_finished"] > 0
