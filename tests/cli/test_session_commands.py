@@ -147,7 +147,7 @@ async def test_a_round_is_shown_value_by_value() -> None:
     [
         ("/rules LAY-1", "LAY-1 Play the lowest card of your hand.", "LAY-2"),
         ("/rules lay-1", "LAY-1 Play the lowest card of your hand.", "LAY-2"),
-        ("/rules LAY-D1a", "LAY-D1a | Who leads?", "LAY-1"),
+        ("/rules LAY-D1a", "LAY-D1a Who leads?", "LAY-1"),
         ("/rules", "LAY-2 Play on.", "<a id"),
     ],
 )
