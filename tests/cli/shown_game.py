@@ -21,7 +21,7 @@ GAME = GameDescription(
             (games_pb2.WORD_KIND_MARK, "stall", "idle tricks"),
             (games_pb2.WORD_KIND_MARK, "solo", "alone"),
             (games_pb2.WORD_KIND_VALUE, "said", "said aloud"),
-            (games_pb2.WORD_KIND_VALUE, "unknown", "whoever has it"),
+            (games_pb2.WORD_KIND_VALUE, "unknown", "the holder"),
             (games_pb2.WORD_KIND_CALL, "last_card", "last!"),
             (games_pb2.WORD_KIND_MELD, "row", "in a row"),
             (games_pb2.WORD_KIND_REASON, "all_out", "all are out"),

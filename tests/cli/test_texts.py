@@ -170,3 +170,7 @@ def test_a_person_plays_in_the_language_of_the_option_or_of_the_environment(
         person.type("/quit")
         assert person.read_to_the_end() == 0
         assert texts.tr("Come back with: {command}", command="") in person.seen
+
+
+def test_every_refusal_with_a_text_is_a_reason_of_the_contract() -> None:
+    assert {f"ERROR_REASON_{name}" for name in REFUSALS} <= set(errors_pb2.ErrorReason.keys())

@@ -29,7 +29,7 @@ def test_words_of_the_game_are_used_by_kind() -> None:
     for action, shown in (
         (act.Action(play=act.PlayAction(card=card("2C"))), "play 2♣ (the Low)"),
         (act.Action(bid=act.BidAction(contract="solo")), "bid playing alone"),
-        (act.Action(call_partner=unnamed), "call whoever has it"),
+        (act.Action(call_partner=unnamed), "call the holder"),
         (act.Action(call_partner=nobody), "call nobody"),
         (act.Action(call_partner=act.CallPartnerAction(card=card("2C"))), "call 2♣ (the Low)"),
         (act.Action(declare_word=act.DeclareAction(word="last_card")), "declare last!"),
