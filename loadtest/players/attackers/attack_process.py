@@ -13,7 +13,14 @@ from types import MappingProxyType
 from croupier_client import Endpoints
 from loadtest.measures import Measures
 from loadtest.players.attackers import accounts, hoarding, reading
-from loadtest.players.attackers.attacker import MANY_NETWORKS, ONE_NETWORK, Attack, Attacker, attack_until
+from loadtest.players.attackers.attacker import (
+    MANY_NETWORKS,
+    ONE_NETWORK,
+    Attack,
+    Attacker,
+    PublicTables,
+    attack_until,
+)
 from loadtest.players.user_context import UserContext
 from loadtest.tuning import lower_priority
 
@@ -53,6 +60,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "private_tables": Attack(reading.private_tables, frozenset({"UNKNOWN_TABLE", "INVALID_LINK"}), 0.5),
     }
 )
+FINDER = Attack(reading.find_tables, frozenset(), 0.5)
 STOP = "stop"
 MANY_NETWORKS_PACE = 0.25
 """The pace with many networks as a share of that with one, which alone has to reach the limits."""
@@ -85,13 +93,15 @@ def _run(endpoints: Endpoints, paces: Mapping[str, int], seed: str, commands: Co
     from uvloop import new_event_loop
 
     lower_priority()
-    measures, attackers = Measures(), []
+    measures, tables = Measures(), PublicTables()
+    random = Random(f"{seed} finder")
+    attackers = [Attacker("finder", FINDER, endpoints, measures, random, 2 * len(paces), True, tables)]
     for (index, (name, pace)), has_one_network in product(enumerate(paces.items()), (True, False)):
         factor, attack = pace if has_one_network else pace * MANY_NETWORKS_PACE, ATTACKS[name]
         attack = replace(attack, calls_per_second=attack.calls_per_second * factor)
         name = f"{name} {ONE_NETWORK if has_one_network else MANY_NETWORKS}"
         number, random = 2 * index + has_one_network, Random(f"{seed} {name}")
-        attackers.append(Attacker(name, attack, endpoints, measures, random, number, has_one_network))
+        attackers.append(Attacker(name, attack, endpoints, measures, random, number, has_one_network, tables))
     # If the parent has ended, the counts are not needed.
     with suppress(EOFError, BrokenPipeError), asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(attack_until(attackers, asyncio.to_thread(commands.recv)))

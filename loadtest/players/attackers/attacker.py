@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from google.protobuf.message import Message
 
-from croupier_api.v1 import lobby_pb2, scoring_pb2, tables_pb2
 from croupier_client import Endpoints
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import Measures
@@ -19,8 +18,6 @@ T = TypeVar("T")
 PAGE_SIZE = 100
 ATTACK_PREFIX = "attack "
 ONE_NETWORK, MANY_NETWORKS = "from one network", "from many networks"
-TARGET_CALLS = 50
-"""The number of calls after which an attacker looks for new tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +33,14 @@ class Attack:
 
 
 @dataclass(slots=True)
+class PublicTables:
+    """The ids of the public tables, which all attackers share."""
+
+    finished: Sequence[str] = ()
+    playing: Sequence[str] = ()
+
+
+@dataclass(slots=True)
 class Attacker:
     """Makes one attack, from one network or from many; the number selects networks that no other attacker uses."""
 
@@ -46,12 +51,8 @@ class Attacker:
     random: Random
     _number: int
     has_one_network: bool
-    finished: Sequence[str] = ()
-    """The ids of public tables whose game is over."""
-    playing: Sequence[str] = ()
-    """The ids of public tables whose game is being played."""
+    tables: PublicTables
     _clients: list[AttackClient] = field(default_factory=list)
-    _calls: int = 0
 
     async def run(self) -> None:
         """Attack until cancelled, then close all connections."""
@@ -112,20 +113,6 @@ class Attacker:
     def record_violation(self, invariant: Invariant, table_id: str, detail: str) -> None:
         """Record a violation."""
         self.measures.record_violations([Violation(invariant, table_id, 0, f"{self._name}: {detail}")])
-
-    async def find_tables(self, client: AttackClient) -> None:
-        """Look for public tables, once in TARGET_CALLS calls."""
-        self._calls += 1
-        if self._calls % TARGET_CALLS != 1:
-            return
-        results = await client.call(scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE))
-        if results.message is not None:
-            self.finished = [result.table_id for result in results.message.results]
-        tables = await client.call(
-            lobby_pb2.ListTablesRequest(state=tables_pb2.TABLE_STATE_PLAYING, page_size=PAGE_SIZE)
-        )
-        if tables.message is not None:
-            self.playing = [table.table_id for table in tables.message.tables]
 
 
 async def attack_until(attackers: Sequence[Attacker], stopping: Awaitable[object]) -> None:

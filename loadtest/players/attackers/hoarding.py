@@ -79,9 +79,9 @@ async def spectators(attacker: Attacker) -> None:
     clients = await attacker.sign_in(SPECTATORS)
     target = ""
     async for client in attacker.turns(clients):
-        await attacker.find_tables(client)
-        if target not in attacker.playing:
-            target = attacker.random.choice([*attacker.playing]) if attacker.playing else ""
+        playing = attacker.tables.playing
+        if target not in playing:
+            target = attacker.random.choice(playing) if playing else ""
         if target:
             await attacker.open(client, engine_pb2.WatchTableRequest(table_id=target))
 
@@ -89,9 +89,8 @@ async def spectators(attacker: Attacker) -> None:
 async def table_streams(attacker: Attacker) -> None:
     """Watch all tables with as many streams as one guest may have."""
     async for client in attacker.turns(await attacker.sign_in(1)):
-        await attacker.find_tables(client)
-        if attacker.playing:
-            await attacker.open(client, engine_pb2.WatchTableRequest(table_id=attacker.random.choice(attacker.playing)))
+        if playing := attacker.tables.playing:
+            await attacker.open(client, engine_pb2.WatchTableRequest(table_id=attacker.random.choice(playing)))
 
 
 async def tickets(attacker: Attacker) -> None:
@@ -178,10 +177,9 @@ async def unread_answers(attacker: Attacker) -> None:
     """Ask for long answers, and read none of them."""
     async with held_calls(attacker) as hold:
         async for client in attacker.turns(await attacker.sign_in(READERS)):
-            await attacker.find_tables(client)
             await hold(client.leave_unread(lobby_pb2.ListTablesRequest(page_size=PAGE_SIZE)))
             await hold(client.leave_unread(scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE)))
-            for table_id in attacker.finished[:1]:
+            for table_id in attacker.tables.finished[:1]:
                 await hold(client.leave_unread(engine_pb2.GetReplayRequest(table_id=table_id)))
 
 

@@ -27,26 +27,46 @@ READS_OF_A_TABLE = 20
 """The number of times that all requests about a table are sent."""
 
 
+async def find_tables(attacker: Attacker) -> None:
+    """Keep the ids of the public tables, which other attacks aim at."""
+    while not (clients := await attacker.sign_in(1)):
+        await attacker.pause()
+    async for client in attacker.turns(clients):
+        results = await client.call(scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE))
+        if results.message is not None:
+            attacker.tables.finished = [result.table_id for result in results.message.results]
+        tables = await client.call(
+            lobby_pb2.ListTablesRequest(state=tables_pb2.TABLE_STATE_PLAYING, page_size=PAGE_SIZE)
+        )
+        if tables.message is not None:
+            attacker.tables.playing = [table.table_id for table in tables.message.tables]
+
+
 async def replays(attacker: Attacker) -> None:
     """Read the replays of finished games."""
-    await _read_tables(attacker, lambda: attacker.finished, lambda table: engine_pb2.GetReplayRequest(table_id=table))
+    await _read_tables(
+        attacker, lambda: attacker.tables.finished, lambda table: engine_pb2.GetReplayRequest(table_id=table)
+    )
 
 
 async def cold_tables(attacker: Attacker) -> None:
     """Read finished tables one after the other, so that each is loaded again."""
-    await _read_tables(attacker, lambda: attacker.finished, lambda table: engine_pb2.GetViewRequest(table_id=table))
+    await _read_tables(
+        attacker, lambda: attacker.tables.finished, lambda table: engine_pb2.GetViewRequest(table_id=table)
+    )
 
 
 async def running_replays(attacker: Attacker) -> None:
     """Ask for replays of games that are being played, which wait for the table if the engine takes its lock."""
-    await _read_tables(attacker, lambda: attacker.playing, lambda table: engine_pb2.GetReplayRequest(table_id=table))
+    await _read_tables(
+        attacker, lambda: attacker.tables.playing, lambda table: engine_pb2.GetReplayRequest(table_id=table)
+    )
 
 
 async def _read_tables(
     attacker: Attacker, tables: Callable[[], Sequence[str]], request: Callable[[str], Message]
 ) -> None:
     async for client in attacker.turns(await attacker.sign_in(1)):
-        await attacker.find_tables(client)
         if found := tables():
             chosen = attacker.random.choices(found, k=CALLS_AT_ONCE)
             await asyncio.gather(*(attacker.call(client, request(table_id)) for table_id in chosen))
@@ -64,8 +84,7 @@ async def resumes_ahead(attacker: Attacker) -> None:
 
 async def _resume(attacker: Attacker, after_sequence: int) -> None:
     async for client in attacker.turns(await attacker.sign_in(1)):
-        await attacker.find_tables(client)
-        if found := (*attacker.playing, *attacker.finished):
+        if found := (*attacker.tables.playing, *attacker.tables.finished):
             requests = [
                 engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=after_sequence)
                 for table_id in attacker.random.choices(found, k=CALLS_AT_ONCE)
