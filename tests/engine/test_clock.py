@@ -21,7 +21,7 @@ from croupier.engine.core.clock import (
 )
 from croupier.engine.core.compensation import Outage, compensation_due, outage_until, unserved_milliseconds
 from croupier.engine.core.fold import new_table
-from croupier.engine.core.log import AWAY_MILLISECONDS, ActedBy, ClockCompensated, ClockConfig, Entry, SeatConfig
+from croupier.engine.core.log import AWAY_MILLISECONDS, ActedBy, ClockCompensated, ClockConfig, LoggedEvent, SeatConfig
 from croupier.games.actions import Pass
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, SeatActed
@@ -31,22 +31,22 @@ CONFIG = ClockConfig(30_000, 10_000, bot_delay_milliseconds=700, abandoned_milli
 FULL = (10_000,) * 3
 EMPTY_1 = (10_000, 0, 10_000)
 
-Event = tuple[Entry, tuple[Seat, ...]]
-"""An entry, and the seats that are to act after it."""
+Event = tuple[int, LoggedEvent, ActedBy, tuple[Seat, ...]]
+"""The time of an event, the event, the origin of its action, and the seats that are to act after it."""
 
 
 def dealt(*to_act: Seat, at: int = 1_000) -> Event:
-    return Entry(1, at, 0, CardsShuffled(())), to_act
+    return at, CardsShuffled(()), ActedBy.PLAYER, to_act
 
 
 def acted(seat: Seat, at: int, *to_act: Seat, by: ActedBy = ActedBy.PLAYER) -> Event:
-    return Entry(2, at, 0, SeatActed(seat, Pass()), by), to_act
+    return at, SeatActed(seat, Pass()), by, to_act
 
 
 def after(*events: Event) -> ClockState:
     clock = new_clock(3, CONFIG)
-    for entry, to_act in events:
-        clock = clock_after(clock, CONFIG, entry, to_act)
+    for event in events:
+        clock = clock_after(clock, CONFIG, *event)
     return clock
 
 
@@ -258,8 +258,8 @@ def test_compensations_add_up_for_all_waiting_seats() -> None:
 
 
 def test_a_waiting_seat_keeps_its_compensation_when_another_acts() -> None:
-    acted = Entry(2, 600, 0, SeatActed(0, Pass()))
-    clock = clock_after(clock_after_compensation(a_clock(100, 300), 250), ClockConfig(1_000, 0, 0), acted, (1,))
+    clock = clock_after_compensation(a_clock(100, 300), 250)
+    clock = clock_after(clock, ClockConfig(1_000, 0, 0), *acted(0, 600, 1))
     assert clock == a_clock(NOT_WAITING, 550, compensated=250)
     assert compensation_due(clock, 800, [Outage(400, 700)]) == ClockCompensated(50)
 

@@ -9,7 +9,7 @@ from croupier.cli.launcher.child import main as run_child
 from croupier.engine.core import decide, fold
 from croupier.engine.core.clock import ClockState
 from croupier.engine.core.fold import TableState, Transition
-from croupier.engine.core.log import ClockConfig, Entry, TableConfig
+from croupier.engine.core.log import TableConfig
 from croupier.engine.tables import subscribers
 from croupier.engine.tables.table import Table
 from croupier.games.actions import Action, Play
@@ -56,8 +56,8 @@ class Every:
 def charge_reserves_twice(clock_after: Callable[..., ClockState]) -> object:
     """The time that a player uses of the reserve is charged twice."""
 
-    def twice(clock: ClockState, config: ClockConfig, entry: Entry, seats: tuple[int, ...]) -> ClockState:
-        after = clock_after(clock, config, entry, seats)
+    def twice(clock: ClockState, *others: Any) -> ClockState:
+        after = clock_after(clock, *others)
         left = zip(clock.reserves, after.reserves, strict=True)
         return after._replace(reserves=tuple(max(0, now - (before - now)) for before, now in left))
 

@@ -4,7 +4,7 @@ from enum import IntEnum
 from operator import add
 from typing import NamedTuple, TypeVar
 
-from croupier.engine.core.log import ActedBy, ClockConfig, Entry, SeatConfig
+from croupier.engine.core.log import ActedBy, ClockConfig, LoggedEvent, SeatConfig
 from croupier.games.facts import Seat
 from croupier.games.interface import ProposalAgreed, SeatActed
 
@@ -53,37 +53,45 @@ def new_clock(seats: int, config: ClockConfig) -> ClockState:
     return ClockState((NOT_WAITING,) * seats, (config.reserve_milliseconds,) * seats, present, none, none)
 
 
-def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_act: tuple[Seat, ...]) -> ClockState:
-    """Return the clock after an event of the game that leaves these seats to act.
+def clock_after(
+    clock: ClockState,
+    config: ClockConfig,
+    at: int,
+    event: LoggedEvent,
+    acted_by: ActedBy,
+    seats_to_act: tuple[Seat, ...],
+) -> ClockState:
+    """Return the clock after an event at `at` (milliseconds since 1970 UTC) that leaves these seats to act.
 
     An agreement of all seats restarts the clock of each of them.
     """
     since, compensated = clock.since, clock.compensated
     actor: Seat | None = None
-    if isinstance(entry.event, SeatActed):
-        actor = entry.event.seat
-        clock = _clock_after_action(clock, config, entry, actor)
-    restarts = isinstance(entry.event, ProposalAgreed)
+    if isinstance(event, SeatActed):
+        actor = event.seat
+        clock = _clock_after_action(clock, config, at, actor, acted_by)
+    restarts = isinstance(event, ProposalAgreed)
     waiting, still_compensated = [NOT_WAITING] * len(since), [0] * len(since)
     for seat in seats_to_act:
         # A seat that was to act already, and has not acted now, keeps its clock.
-        is_new = seat == actor or since[seat] == NOT_WAITING or restarts
-        waiting[seat] = entry.at if is_new else since[seat]
-        still_compensated[seat] = 0 if is_new else compensated[seat]
+        if seat == actor or since[seat] == NOT_WAITING or restarts:
+            waiting[seat] = at
+        else:
+            waiting[seat], still_compensated[seat] = since[seat], compensated[seat]
     _, reserves, absences, _, timeouts, last_away, last_away_at = clock
     still = tuple(still_compensated)
     return ClockState(tuple(waiting), reserves, absences, still, timeouts, last_away, last_away_at)
 
 
-def _clock_after_action(clock: ClockState, config: ClockConfig, entry: Entry, actor: Seat) -> ClockState:
+def _clock_after_action(clock: ClockState, config: ClockConfig, at: int, actor: Seat, acted_by: ActedBy) -> ClockState:
     before = clock.absences[actor]
-    overtime = entry.at - clock.since[actor] - config.action_milliseconds
+    overtime = at - clock.since[actor] - config.action_milliseconds
     if overtime > 0 and before in (Absence.NONE, Absence.LEFT_IN_TURN):
         clock = clock._replace(reserves=_with(clock.reserves, actor, max(0, clock.reserves[actor] - overtime)))
-    if entry.acted_by is not ActedBy.TIMEOUT:
-        return _clock_with(clock, actor, Absence.NONE, entry.at)
+    if acted_by is not ActedBy.TIMEOUT:
+        return _clock_with(clock, actor, Absence.NONE, at)
     clock = clock._replace(timeouts=_with(clock.timeouts, actor, clock.timeouts[actor] + 1))
-    return _clock_with(clock, actor, Absence.LEFT if before >= Absence.LEFT else Absence.TIMED_OUT, entry.at)
+    return _clock_with(clock, actor, Absence.LEFT if before >= Absence.LEFT else Absence.TIMED_OUT, at)
 
 
 def clock_after_away(clock: ClockState, seat: Seat, at: int, *, is_away: bool) -> ClockState:
@@ -130,14 +138,16 @@ def next_due(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ..
     At a deserted table it does not act for the person who went away last, and the table ends at its time.
     """
     ends_at = abandoned_at(clock, config, seats)
-    dues = [
-        Due(started + _allowed(clock, config, seats[seat], seat), seat)
-        for seat, started in enumerate(clock.since)
-        if started != NOT_WAITING
-    ]
-    if ends_at is not None:
-        dues = [Due(ends_at if seat == clock.last_away else min(at, ends_at), seat) for at, seat in dues]
-    return min(dues, default=None)
+    first: Due | None = None
+    for seat, started in enumerate(clock.since):
+        if started == NOT_WAITING:
+            continue
+        at = started + _allowed(clock, config, seats[seat], seat)
+        if ends_at is not None:
+            at = ends_at if seat == clock.last_away else min(at, ends_at)
+        if first is None or at < first.at:
+            first = Due(at, seat)
+    return first
 
 
 def abandoned_at(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> int | None:

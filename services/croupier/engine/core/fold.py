@@ -1,7 +1,7 @@
 """A table as a pure fold over its log: the state of the game, the clock and the open proposal."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from croupier.engine.core.clock import (
     ClockState,
@@ -30,6 +30,7 @@ from croupier.games.interface import (
     NOTHING_LEGAL,
     Awaiting,
     CardsShuffled,
+    Event,
     Game,
     GameOver,
     IllegalAction,
@@ -127,6 +128,10 @@ class Transition(NamedTuple):
     reports: int
 
 
+Effect: TypeAlias = tuple[tuple[Fact, ...], TableState, bool, int]
+"""The fields of a transition but its entry, which has the deadline of the table after it."""
+
+
 def new_table(config: TableConfig) -> TableState:
     """Return the table before its first entry; raises UnknownRules for an unknown version of rules."""
     rules = rules_of(config.game, config.rules_version)
@@ -139,44 +144,51 @@ def transition_of(config: TableConfig, table: TableState, entry: Entry) -> Trans
 
     Raises IllegalAction if the rules refuse it, and ValueError for an entry after the end of the table.
     """
+    sequence, at, _, event, acted_by, _ = entry
+    return Transition(entry, *_effect(config, table, sequence, at, event, acted_by))
+
+
+def _effect(
+    config: TableConfig, table: TableState, sequence: int, at: int, event: LoggedEvent, acted_by: ActedBy
+) -> Effect:
     if table.ended is not None:
-        raise ValueError(f"entry {entry.sequence} follows the end of the table")
-    if isinstance(entry.event, NonGameEvent):
-        return _non_game_transition(config, table, entry)
+        raise ValueError(f"entry {sequence} follows the end of the table")
+    if not isinstance(event, Event):
+        return _non_game_effect(config, table, sequence, at, event)
     rules = table.rules
-    game, facts = rules.apply(table.game, entry.event)
+    game, facts = rules.apply(table.game, event)
     awaiting = rules.awaiting(game)
     to_act = awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
     is_over = isinstance(awaiting, GameOver)
-    clock = clock_after(table.clock, config.clock, entry, to_act)
+    clock = clock_after(table.clock, config.clock, at, event, acted_by, to_act)
     due = next_due(clock, config.clock, config.seats) if to_act else None
-    proposal = _proposal_after_event(table.proposal, entry, rules, game, facts)
-    after = TableState(rules, entry.sequence, entry.at, game, clock, due, to_act, is_over, proposal)
+    proposal = table.proposal and _proposal_after_event(table.proposal, at, event, rules, game, facts)
+    after = TableState(rules, sequence, at, game, clock, due, to_act, is_over, proposal)
     public, reports = True, int(is_over)
     for fact in facts:
         public = public and fact.audience == EVERYONE
         reports += type(fact) is RoundEnded
-    return Transition(entry, facts, after, public, reports)
+    return facts, after, public, reports
 
 
-def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -> Transition:
-    after = table._replace(sequence=entry.sequence, at=entry.at)
-    match entry.event:
+def _non_game_effect(config: TableConfig, table: TableState, sequence: int, at: int, event: NonGameEvent) -> Effect:
+    after = table._replace(sequence=sequence, at=at)
+    match event:
         case TableEnded(limit):
-            return _ending_transition(config, table, entry, limit)
+            return _ending_effect(config, table, sequence, at, limit)
         case ClockCompensated(milliseconds):
             after = _with_clock(config, after, clock_after_compensation(table.clock, milliseconds))
         case AwaySet(seat, is_away):
-            after = _with_clock(config, after, clock_after_away(table.clock, seat, entry.at, is_away=is_away))
+            after = _with_clock(config, after, clock_after_away(table.clock, seat, at, is_away=is_away))
         case Proposed(seat, name, expires_at):
             agreed = {other for other, who in enumerate(config.seats) if who.bot or other == seat}
-            after = after._replace(proposal=OpenProposal(entry.sequence, name, seat, frozenset(agreed), expires_at))
+            after = after._replace(proposal=OpenProposal(sequence, name, seat, frozenset(agreed), expires_at))
         case Voted(seat, _, agree=True) if table.proposal is not None:
             after = after._replace(proposal=table.proposal._replace(agreed=table.proposal.agreed | {seat}))
         case Voted():
             # One refusal ends a proposal.
             after = after._replace(proposal=None)
-    return Transition(entry, (), after, public=True, reports=0)
+    return (), after, True, 0
 
 
 def _with_clock(config: TableConfig, table: TableState, clock: ClockState) -> TableState:
@@ -185,11 +197,11 @@ def _with_clock(config: TableConfig, table: TableState, clock: ClockState) -> Ta
 
 
 def _proposal_after_event(
-    before: OpenProposal | None, entry: Entry, rules: Game, game: State, facts: Iterable[Fact]
+    before: OpenProposal, at: int, event: Event, rules: Game, game: State, facts: Iterable[Fact]
 ) -> OpenProposal | None:
     """A proposal ends when it expires, with the round, when it is executed, and when the game cannot execute it."""
-    proposal = open_at(before, entry.at)
-    if proposal is None or isinstance(entry.event, ProposalAgreed):
+    proposal = open_at(before, at)
+    if proposal is None or isinstance(event, ProposalAgreed):
         return None
     if any(isinstance(fact, RoundEnded) for fact in facts):
         return None
@@ -217,17 +229,17 @@ def over_at_limit(rules: Game, game: State, seats: int, limit: str) -> GameOver:
     return GameOver((tuple(range(seats)),), reason, is_void=True) if ranking is None else GameOver(ranking, reason)
 
 
-def _ending_transition(config: TableConfig, table: TableState, entry: Entry, limit: str) -> Transition:
+def _ending_effect(config: TableConfig, table: TableState, sequence: int, at: int, limit: str) -> Effect:
     if not table.seats_to_act:
-        raise ValueError(f"entry {entry.sequence} cannot end the table: no seat is to act")
+        raise ValueError(f"entry {sequence} cannot end the table: no seat is to act")
     ended = over_at_limit(table.rules, table.game, config.seat_count, limit)
     facts = (
         TurnChanged(table.view(SPECTATOR).phase, ()),
         GameEnded(ended.ranking, ended.reason, is_void=ended.is_void),
     )
-    clock = clock_after(table.clock, config.clock, entry, ())
-    after = TableState(table.rules, entry.sequence, entry.at, table.game, clock, None, (), is_over=True, ended=ended)
-    return Transition(entry, facts, after, public=True, reports=1)
+    clock = clock_after(table.clock, config.clock, at, TableEnded(limit), ActedBy.PLAYER, ())
+    after = TableState(table.rules, sequence, at, table.game, clock, None, (), is_over=True, ended=ended)
+    return facts, after, True, 1
 
 
 def transitions_from(config: TableConfig, table: TableState, entries: Iterable[Entry]) -> Iterator[Transition]:
@@ -256,13 +268,16 @@ def advance(
     if event is None:
         event = _shuffle_due(config, table)
     while event is not None:
-        transition = transition_of(config, table, Entry(table.sequence + 1, at, 0, event, acted_by, request_id))
-        table = transition.after
-        transitions.append(transition._replace(entry=transition.entry._replace(deadline=table.deadline)))
+        sequence = table.sequence + 1
+        facts, table, public, reports = _effect(config, table, sequence, at, event, acted_by)
+        entry = Entry(sequence, at, table.deadline, event, acted_by, request_id)
+        transitions.append(Transition(entry, facts, table, public, reports))
         event, acted_by, request_id = _shuffle_due(config, table), ActedBy.PLAYER, ""
     return transitions
 
 
 def _shuffle_due(config: TableConfig, table: TableState) -> CardsShuffled | None:
+    if table.seats_to_act:
+        return None
     needed = table.awaiting
     return shuffle(stream_key(config.seed, config.client_seeds), needed) if isinstance(needed, ShuffleNeeded) else None
