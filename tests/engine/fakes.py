@@ -29,6 +29,7 @@ from croupier.engine.core.log_codec import LogPart, UnreadableLog, decode_entry,
 from croupier.engine.core.reports import Report, ResultReport
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import NO_TURN, SequenceTaken, StoredTable, TableChange, TableStatus, TableStore
+from croupier.engine.tables.call_timeouts import CallTimeouts
 from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.presence import Announce
@@ -352,6 +353,7 @@ class EngineHarness:
     def __post_init__(self) -> None:
         self.metrics = EngineMetrics(CollectorRegistry())
         self.background = Background(self.logger)
+        self.timeouts = CallTimeouts()
         self.bot_workers: BotWorkers = BotWorkerPool(0, self.metrics, self.logger)
         self.spectator_sending = SendingLoop(UNPACED)
         self.max_queue_messages = MAX_QUEUE_MESSAGES
@@ -401,6 +403,7 @@ class EngineHarness:
             notify_reaction=NullNotifier().seat_reacted,
             liveness=self.liveness,
             background=self.background,
+            timeouts=self.timeouts,
             clock=self.clock,
             metrics=self.metrics,
             logger=self.logger,

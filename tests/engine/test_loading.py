@@ -12,8 +12,9 @@ from croupier.engine.core.access import Visitor
 from croupier.engine.core.log_codec import LogPart
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import log_rows
+from croupier.engine.tables.call_timeouts import CALL_TIMEOUT_SECONDS
 from croupier.engine.tables.loading import MAX_WAITING_STRANGERS, LoadQueue
-from croupier.engine.tables.table import CALL_TIMEOUT_SECONDS, REFRESH_SECONDS, Table
+from croupier.engine.tables.table import REFRESH_SECONDS, Table
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import IllegalNow, Unavailable
 from croupier.runtime.table_access import OPEN

@@ -8,9 +8,10 @@ import pytest
 
 from croupier.engine.core.history import CHUNK
 from croupier.engine.core.log import ActedBy, AwaySet, SeatConfig, TableEnded
+from croupier.engine.tables.call_timeouts import CALL_TIMEOUT_SECONDS
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.subscription import Subscription
-from croupier.engine.tables.table import CALL_TIMEOUT_SECONDS, Table
+from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import RETRY_MILLISECONDS
 from croupier.games.actions import Action, Draw, Pass
 from croupier.games.facts import SPECTATOR

@@ -31,6 +31,7 @@ from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.sqlite_writer import SqliteWriter
 from croupier.engine.storage.writer import EntryWriter
+from croupier.engine.tables.call_timeouts import CallTimeouts
 from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.registry import Tables
@@ -260,6 +261,7 @@ def _new_table(
         notify_reaction=ports.notifier.seat_reacted,
         liveness=liveness,
         background=background,
+        timeouts=CallTimeouts(),
         clock=clock,
         metrics=ports.metrics,
         logger=logger,

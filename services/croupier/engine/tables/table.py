@@ -14,6 +14,7 @@ from croupier.engine.core.log_codec import decode_entry, rows_of
 from croupier.engine.core.reports import Report
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, TableChange, TableStore
+from croupier.engine.tables.call_timeouts import CallTimeouts, store_unavailable
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.subscribers import Subscribers, table_moved
 from croupier.engine.tables.subscription import Subscription
@@ -29,8 +30,6 @@ from croupier.runtime.single_flight import PacedFlight
 from croupier_api.v1 import errors_pb2
 
 MAX_ATTEMPTS = 3
-CALL_TIMEOUT_SECONDS = 10.0
-"""The time that a call waits for a table and its log; longer than the time-out of a commit."""
 MAX_MISSED_ENTRIES = 64
 """The entries that a table takes over at once; more of them would occupy the event loop for too long."""
 REFRESH_SECONDS = 0.1
@@ -54,6 +53,7 @@ class Table:
         notify_reaction: Callable[[str, Seat, int], None],
         liveness: Liveness,
         background: Background,
+        timeouts: CallTimeouts,
         clock: Clock,
         metrics: EngineMetrics,
         logger: Logger,
@@ -80,6 +80,7 @@ class Table:
         self._notify_reaction = notify_reaction
         self._liveness = liveness
         self._background = background
+        self._timeouts = timeouts
         self._clock = clock
         self._accepted = metrics.actions_accepted.labels(config.game)
         self._ended = metrics.tables_ended
@@ -150,8 +151,9 @@ class Table:
         request should be sent again.
         """
         with open_span("act", {TABLE_ID: self.config.table_id, GAME: self.config.game}) as span:
-            async with _in_time(), self.lock:
-                sequence = await self._append_once(request, request_id, expected_sequence)
+            with self._timeouts.in_time():
+                async with self.lock:
+                    sequence = await self._append_once(request, request_id, expected_sequence)
             span.set_attribute(SEQUENCE, sequence)
             return sequence
 
@@ -241,10 +243,10 @@ class Table:
             self._background.start(self._repeat_append(transitions))
             raise
         except Unavailable as outage:
-            raise _store_unavailable("the database did not answer: send the same request again") from outage
+            raise store_unavailable("the database did not answer: send the same request again") from outage
         except Exception as error:
             self._logger.error("append failed", table_id=self.config.table_id, exc_info=error)
-            raise _store_unavailable("the store failed: send the same request again") from error
+            raise store_unavailable("the store failed: send the same request again") from error
         finally:
             if self.needs_catch_up:
                 # The entries may be stored all the same: subscribers must get them even if no call follows.
@@ -277,8 +279,9 @@ class Table:
         if self.is_handed_over and not await self._liveness.is_alive():
             raise table_moved()
         if self.is_handed_over:
-            async with _in_time(), self.lock:
-                await self.catch_up()
+            with self._timeouts.in_time():
+                async with self.lock:
+                    await self.catch_up()
         elif sequence > (self.state if viewer is None else await self.subscribers.state_for(viewer)).sequence:
             await self.refresh()
 
@@ -288,7 +291,7 @@ class Table:
         The lock is free during the read, which all callers share, and the next read begins a moment later: so callers
         without a seat cannot delay a player. Raises Unavailable.
         """
-        async with _in_time():
+        with self._timeouts.in_time():
             await self._reads.run(self._read_without_lock)
 
     async def _read_without_lock(self) -> None:
@@ -306,7 +309,7 @@ class Table:
             part = await self._store.log_after(table_id, known, MAX_MISSED_ENTRIES)
             return tuple([decode_entry(table_id, *row) for row in rows_of(table_id, part) if row[0] > known])
         except Exception as error:
-            raise _store_unavailable("the database did not answer: try again") from error
+            raise store_unavailable("the database did not answer: try again") from error
 
     async def apply_entries(self, entries: Sequence[Entry]) -> None:
         """Apply entries of other engines that were read from the log."""
@@ -400,20 +403,3 @@ def not_finished() -> IllegalNow:
     """Return the refusal of a replay before the end of the game."""
     message = "the game is not over, and a replay shows all hands"
     return IllegalNow(errors_pb2.ERROR_REASON_TABLE_NOT_FINISHED, message)
-
-
-@asynccontextmanager
-async def _in_time() -> AsyncIterator[None]:
-    """Raise Unavailable if the block takes longer than CALL_TIMEOUT_SECONDS.
-
-    An append in progress then continues in the background, since it may still become durable.
-    """
-    try:
-        async with asyncio.timeout(CALL_TIMEOUT_SECONDS):
-            yield
-    except TimeoutError:
-        raise _store_unavailable("the store does not answer in time: send the same request again") from None
-
-
-def _store_unavailable(message: str) -> Unavailable:
-    return Unavailable(errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, message, retry_after_seconds=0.5)

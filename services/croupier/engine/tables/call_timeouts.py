@@ -1,0 +1,80 @@
+"""The time-outs of calls, with one timer for all of them."""
+
+import asyncio
+from types import TracebackType
+
+from croupier.runtime.errors import Unavailable
+from croupier_api.v1 import errors_pb2
+
+CALL_TIMEOUT_SECONDS = 10.0
+"""The time that a call waits for a table and its log; longer than the time-out of a commit."""
+
+
+class CallTimeouts:
+    """Limits the time of the calls of an engine.
+
+    To set and cancel a timer for each of them, as asyncio.timeout() does, costs a fifteenth of an action.
+    """
+
+    def __init__(self) -> None:
+        # In the order in which they began, and so expire.
+        self._running: dict[CallTimeout, None] = {}
+        self._has_timer = False
+
+    def in_time(self) -> "CallTimeout":
+        """Return a context whose block, a part of the current task, raises Unavailable if it takes longer.
+
+        An append in progress then continues in the background, since it may still become durable.
+        """
+        ends_at = asyncio.get_running_loop().time() + CALL_TIMEOUT_SECONDS
+        if not self._has_timer:
+            self._set_timer(ends_at)
+        return CallTimeout(self._running, ends_at)
+
+    def _set_timer(self, at: float) -> None:
+        self._has_timer = True
+        asyncio.get_running_loop().call_at(at, self._timer_fired, at)
+
+    def _timer_fired(self, at: float) -> None:
+        self._has_timer = False
+        for call in list(self._running):
+            if call.ends_at > at:
+                self._set_timer(call.ends_at)
+                break
+            call.expire()
+
+
+class CallTimeout:
+    """The limit of one call, in the time of the event loop; cancels as asyncio.timeout() does."""
+
+    __slots__ = ("_cancelling", "_is_expired", "_running", "_task", "ends_at")
+
+    def __init__(self, running: "dict[CallTimeout, None]", ends_at: float) -> None:
+        self.ends_at = ends_at
+        self._running = running
+        self._is_expired = False
+
+    def __enter__(self) -> None:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a time-out needs a task that it can cancel")
+        self._task, self._cancelling = task, task.cancelling()
+        self._running[self] = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._running.pop(self, None)
+        if self._is_expired and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
+            raise store_unavailable("the store does not answer in time: send the same request again") from None
+
+    def expire(self) -> None:
+        """Cancel the block."""
+        del self._running[self]
+        self._is_expired = True
+        self._task.cancel()
+
+
+def store_unavailable(message: str) -> Unavailable:
+    """Return the refusal of a call because the store fails."""
+    return Unavailable(errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, message, retry_after_seconds=0.5)
