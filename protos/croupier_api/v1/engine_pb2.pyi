@@ -283,6 +283,9 @@ class PlayTableRequest(_message.Message):
 
     WATCH_FIELD_NUMBER: _builtins.int
     ACTION_FIELD_NUMBER: _builtins.int
+    ACCESS_TOKEN_FIELD_NUMBER: _builtins.int
+    access_token: _builtins.str
+    """The access token, in the first message over WebSocket; elsewhere it is the metadata of the call."""
     @_builtins.property
     def watch(self) -> Global___WatchTableRequest:
         """The table, and the beginning of the stream. The first message, and only the first, sets it, within 5 s."""
@@ -296,10 +299,11 @@ class PlayTableRequest(_message.Message):
         *,
         watch: Global___WatchTableRequest | None = ...,
         action: Global___SubmitActionRequest | None = ...,
+        access_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "request", b"request", "watch", b"watch"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "request", b"request", "watch", b"watch"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access_token", b"access_token", "action", b"action", "request", b"request", "watch", b"watch"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_request: _TypeAlias = _typing.Literal["watch", "action"]  # noqa: Y015
     _WhichOneofArgType_request: _TypeAlias = _typing.Literal["request", b"request"]  # noqa: Y015
@@ -315,6 +319,7 @@ class PlayTableResponse(_message.Message):
 
     TABLE_EVENT_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def table_event(self) -> Global___TableEvent:
         """The event; unset in a message that only answers."""
@@ -323,15 +328,20 @@ class PlayTableResponse(_message.Message):
     def answer(self) -> Global___ActionAnswer:
         """The answer to an action of this stream; unset in a message that only has an event."""
 
+    @_builtins.property
+    def error(self) -> _status_pb2.Status:
+        """Why the stream ends early, in a last message. Only WebSocket has it: elsewhere it is the status of the call."""
+
     def __init__(
         self,
         *,
         table_event: Global___TableEvent | None = ...,
         answer: Global___ActionAnswer | None = ...,
+        error: _status_pb2.Status | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "table_event", b"table_event"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "error", b"error", "table_event", b"table_event"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "table_event", b"table_event"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "error", b"error", "table_event", b"table_event"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
