@@ -8,7 +8,8 @@ import grpc
 import pytest
 
 from croupier.engine.api.action_codec import encode_action
-from croupier.engine.api.servicer import PLAY_TABLE, EngineServicer
+from croupier.engine.api.play_session import PLAY_TABLE
+from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS

@@ -10,10 +10,10 @@ from typing import Any, cast
 import grpc
 from google.protobuf.message import DecodeError
 
-from croupier.engine.api.action_codec import decode_action
 from croupier.engine.api.game_texts import rules_page
+from croupier.engine.api.play_session import PlaySession, act
 from croupier.engine.api.reactions import check_reaction
-from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot, encode_time
+from croupier.engine.api.stream_codec import encode_snapshot, encode_time
 from croupier.engine.api.table_codec import decode_rules
 from croupier.engine.core.access import Need, Visitor, has_seat, not_seated
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
@@ -25,12 +25,9 @@ from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
 from croupier.games.facts import Seat, Viewer
-from croupier.games.interface import SeatActed
-from croupier.runtime.admission.costs import MESSAGE_COST, load_cost, replay_cost, resume_cost
+from croupier.runtime.admission.costs import load_cost, replay_cost, resume_cost
 from croupier.runtime.errors import (
-    MAX_ID_CHARACTERS,
     IllegalNow,
-    LimitReached,
     MalformedRequest,
     ServiceError,
     Unavailable,
@@ -47,7 +44,6 @@ from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import engine_pb2_grpc, errors_pb2
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EngineService"].full_name
-PLAY_TABLE = f"/{SERVICE_NAME}/PlayTable"
 PURPOSES = {pb.LINK_PURPOSE_WATCH: LinkPurpose.WATCH, pb.LINK_PURPOSE_REPLAY: LinkPurpose.REPLAY}
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -74,7 +70,7 @@ class EngineServicer:
     async def SubmitAction(self, request: pb.SubmitActionRequest, call: Call) -> pb.SubmitActionResponse:
         """Act for the caller's seat."""
         table = await self._visit(call, request.table_id, Need.TABLE)
-        return pb.SubmitActionResponse(sequence=await self._act(table, call.caller.id, request))
+        return pb.SubmitActionResponse(sequence=await act(table, call.caller.id, request, self.metrics))
 
     async def GetView(self, request: pb.GetViewRequest, call: Call) -> pb.GetViewResponse:
         """Return everything that the caller may know."""
@@ -207,7 +203,8 @@ class EngineServicer:
         # The gateway gives a request without end no more time than other requests, unless its answer has begun.
         await call.context.send_initial_metadata(())
         async with self._subscribed(call, first.watch) as (table, stream):
-            reading = asyncio.create_task(self._read_actions(table, stream, call))
+            session = PlaySession(table, stream, call.caller.id, call.admission, self.metrics)
+            reading = asyncio.create_task(_read_actions(session, call.context))
             try:
                 while (message := await stream.next()) is not None:
                     await call.context.write(message)
@@ -237,59 +234,17 @@ class EngineServicer:
             expiry.cancel()
             table.subscribers.leave(stream)
 
-    async def _read_actions(self, table: Table, stream: Subscription, call: Call) -> None:
-        """Serve the actions of a stream in order, until the client half-closes it or sends a malformed message."""
-        try:
-            while (raw := await call.context.read()) is not grpc.aio.EOF:
-                await self._throttle(call)
-                if stream.closed:
-                    # The token has expired, or another engine continues: the client sends it again there.
-                    return
-                request = _decoded(raw)
-                if request.WhichOneof("request") != "action":
-                    raise invalid_field("request", "invalid request: expected an action after the first message")
-                stream.answer(await self._answer(table, call.caller.id, request.action))
-        except grpc.aio.UsageError:
-            # The call ended while a message was awaited; the writer notices that itself.
-            stream.close()
-        except Exception as error:  # noqa: BLE001 - the writer of the stream raises it
-            stream.close(error)
 
-    async def _throttle(self, call: Call) -> None:
-        """Delay a message of a stream until the budgets of its player and their network allow it.
-
-        A refusal would cost as much as an action, and a delay blocks only the sender.
-        """
-        seconds = call.admission.delay(MESSAGE_COST)
-        if seconds > 0:
-            self.metrics.rpc.limited.labels(PLAY_TABLE).inc()
-            await asyncio.sleep(seconds)
-
-    async def _answer(self, table: Table, player_id: str, request: pb.SubmitActionRequest) -> bytes:
-        try:
-            if request.table_id not in ("", table.config.table_id):
-                raise invalid_field("table_id", "invalid table_id: expected that of the stream, or none")
-            check_fields(request)
-            return encode_acceptance(request.request_id, await self._act(table, player_id, request, waits=True))
-        except ServiceError as error:
-            return encode_refusal(request.request_id[:MAX_ID_CHARACTERS], error)
-
-    async def _act(self, table: Table, player_id: str, request: pb.SubmitActionRequest, *, waits: bool = False) -> int:
-        """Act for a player's seat; `waits` while the table gets too many entries per second."""
-        try:
-            seat = table.seat_of(player_id)
-            action = decode_action(request.action, table.state.rules.deck)
-            expected = request.expected_sequence if request.HasField("expected_sequence") else None
-            while True:
-                try:
-                    return await table.append_once(SeatActed(seat, action), request.request_id, expected)
-                except LimitReached as limit:
-                    if not waits:
-                        raise
-                    await asyncio.sleep(limit.retry_after_seconds or 0)
-        except ServiceError as error:
-            self.metrics.actions_refused.labels(error.reason_name).inc()
-            raise
+async def _read_actions(session: PlaySession, context: Context) -> None:
+    """Serve the actions of a stream in order, until the client half-closes it or sends a malformed message."""
+    try:
+        while not session.stream.closed and (raw := await context.read()) is not grpc.aio.EOF:
+            await session.receive(_decoded(raw))
+    except grpc.aio.UsageError:
+        # The call ended while a message was awaited; the writer notices that itself.
+        session.stream.close()
+    except Exception as error:  # noqa: BLE001 - the writer of the stream raises it
+        session.stream.close(error)
 
 
 async def _first_message(context: Context) -> pb.PlayTableRequest:
