@@ -18,7 +18,7 @@ from croupier.engine.tables.call_timeouts import CallTimeouts, store_unavailable
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.subscribers import Subscribers, table_moved
 from croupier.engine.tables.subscription import Subscription
-from croupier.engine.tables.turn_scheduler import Head, Liveness, ScheduledTable, TurnScheduler
+from croupier.engine.tables.turn_scheduler import Liveness, ScheduledTable, TurnScheduler
 from croupier.engine.tasks import Background
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import SeatActed
@@ -345,10 +345,6 @@ class Table:
         """Schedule the engine's next own action, unless the table is retired; called after each change and failure."""
         if self._scheduler:
             self._scheduler.schedule()
-
-    def head(self) -> Head:
-        """Return what this engine knows of the table."""
-        return Head(self.state, self.needs_catch_up, self.is_last_writer, self.entry_rate.next_at)
 
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[TableState]:

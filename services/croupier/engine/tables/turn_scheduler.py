@@ -4,7 +4,7 @@ import asyncio
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from croupier.engine.bots.worker import BotRequest, thinking_milliseconds
 from croupier.engine.bots.worker_pool import BotWorkers
@@ -14,6 +14,7 @@ from croupier.engine.core.compensation import Outage, outage_until
 from croupier.engine.core.fold import TableState, Transition, advance
 from croupier.engine.core.log import ActedBy, TableConfig
 from croupier.engine.metrics import EngineMetrics
+from croupier.engine.tables.entry_rate import EntryRate
 from croupier.engine.tasks import Background
 from croupier.games.actions import Action
 from croupier.games.facts import Seat
@@ -31,24 +32,24 @@ MAX_SEED = 1 << 62
 """The seed of a bot request is below this."""
 
 
-class Head(NamedTuple):
-    """What an engine knows of the end of a table's log.
-
-    `is_uncertain`: the log may hold entries that it does not know. `is_own`: it appended the last entry itself.
-    `next_entry_at`: the time from which another entry is within the rate of the table.
-    """
-
-    state: TableState
-    is_uncertain: bool
-    is_own: bool
-    next_entry_at: int
-
-
 class ScheduledTable(Protocol):
     """The port to the table."""
 
-    def head(self) -> Head:
-        """Return what this engine knows of the table."""
+    @property
+    def state(self) -> TableState:
+        """The table after the last entry that this engine knows."""
+
+    @property
+    def needs_catch_up(self) -> bool:
+        """Whether the log may hold entries that this engine does not know."""
+
+    @property
+    def is_last_writer(self) -> bool:
+        """Whether this engine appended the last entry."""
+
+    @property
+    def entry_rate(self) -> EntryRate:
+        """The rate of its entries."""
 
     def locked(self) -> AbstractAsyncContextManager[TableState]:
         """Hold the lock for the block, after a catch-up if the log may have grown; raises Unavailable."""
@@ -126,14 +127,15 @@ class TurnScheduler:
         """Start due actions, and set the timer for the next; called after each change of the table."""
         if self._is_stopped:
             return
-        head = self._table.head()
-        if head.is_uncertain:
+        if self._table.needs_catch_up:
             self._retry_later()
             return
-        due = head.state.due
-        if due is not None and due.seat not in self._deciding:
-            self._timer.set(self._when_to_act(head, due), self._timer_fired)
-        if decide.is_agreed(self._config, head.state, self._clock()):
+        state = self._table.state
+        due = state.due
+        # No seat is acted for before its due time, so a timer that fires by then stays as it is.
+        if due is not None and due.seat not in self._deciding and not self._timer.fires_by(due.at):
+            self._timer.set(self._when_to_act(due), self._timer_fired)
+        if state.proposal is not None and decide.is_agreed(self._config, state, self._clock()):
             self._background.start(self._execute_proposal())
 
     def stop(self) -> None:
@@ -145,24 +147,23 @@ class TurnScheduler:
         self._timer.set(self._clock() + RETRY_MILLISECONDS, self._timer_fired)
 
     def _timer_fired(self) -> None:
-        if self._table.head().is_uncertain or self._due_seat() is not None:
+        if self._table.needs_catch_up or self._due_seat() is not None:
             self._background.start(self._act())
         else:
             self.schedule()
 
     # Actions for seats
 
-    def _when_to_act(self, head: Head, due: Due) -> int:
-        at = due.at if head.is_own else due.at + STANDBY_MILLISECONDS
+    def _when_to_act(self, due: Due) -> int:
+        at = due.at if self._table.is_last_writer else due.at + STANDBY_MILLISECONDS
         if self._config.seats[due.seat].bot:
-            at = max(at, head.next_entry_at, self._paid_at or 0)
+            at = max(at, self._table.entry_rate.next_at, self._paid_at or 0)
         return max(at, self._not_before)
 
     def _due_seat(self) -> Seat | None:
         """Return the seat for which the engine has to act now."""
-        head = self._table.head()
-        due = head.state.due
-        if due is None or self._when_to_act(head, due) > self._clock():
+        due = self._table.state.due
+        if due is None or self._when_to_act(due) > self._clock():
             return None
         return due.seat
 
@@ -288,9 +289,13 @@ class TurnTimer:
         self._handle: asyncio.TimerHandle | None = None
         self._deadline = 0
 
+    def fires_by(self, deadline: int) -> bool:
+        """Return whether it is set and fires no later than at `deadline` (milliseconds since 1970 UTC)."""
+        return self._handle is not None and self._deadline <= deadline
+
     def set(self, deadline: int, fired: Callable[[], None]) -> None:
         """Call `fired` no later than at `deadline` (milliseconds since 1970 UTC)."""
-        if self._handle is not None and self._deadline <= deadline:
+        if self.fires_by(deadline):
             return  # It fires earlier; the callback then checks the clock and sets it again.
         self.cancel()
         self._deadline = deadline
