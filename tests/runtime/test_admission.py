@@ -198,6 +198,21 @@ def test_messages_of_a_stream_are_delayed_without_limit(clock: FakeClock) -> Non
     assert call.delay(1) == 6.0
 
 
+def test_a_message_waits_for_every_budget_of_its_call(clock: FakeClock) -> None:
+    assert paid(budgets(clock, player=100, network=1), ADA, 1).delay(1) == 1.0
+    stranger = paid(budgets(clock, player=100, network_strangers=1), EVE, 1)
+    assert stranger.delay(1) == 0.0
+    stranger.pay_as_stranger()
+    assert stranger.delay(1) == 1.0
+
+
+def test_what_has_no_rate_is_free(clock: FakeClock) -> None:
+    free = {name: Budget(name, 0, 1, clock) for name in ("player", "network")}
+    call = paid(limits(**free), ADA, 1000)
+    call.owe(1000)
+    assert (call.delay(1000), *map(len, free.values())) == (0.0, 0, 0)
+
+
 def test_strangers_share_a_budget_in_which_each_network_has_a_share(clock: FakeClock) -> None:
     held = budgets(clock, strangers=10, network_strangers=7)
     paid(held, ADA, 5).pay_as_stranger()

@@ -28,12 +28,12 @@ class Admission:
         self._share: Buckets = ()
         self._total: Buckets = ()
         self._buckets: Buckets = ()
-        self._is_stranger = False
         if limits is not None:
             own = (limits.player, caller.id), (limits.network, caller.network)
-            self._buckets = tuple([(budget, key) for budget, key in own if key])
+            self._buckets = tuple([(budget, key) for budget, key in own if key and budget.is_limited])
             self._share = ((limits.network_strangers, caller.network),)
             self._total = ((limits.strangers, ALL),)
+        self._paid_from = self._buckets
 
     def pay(self) -> None:
         """Take the cost of the call from the budgets of the player and the network.
@@ -58,7 +58,10 @@ class Admission:
 
         The debt has no limit of its own, or messages would pass sooner: each stream waits with its next one.
         """
-        return max((budget.delay(key, units) for budget, key in self._paid_from), default=0.0)
+        longest = 0.0
+        for budget, key in self._paid_from:
+            longest = max(longest, budget.delay(key, units))
+        return longest
 
     def pay_lookup(self) -> None:
         """Pay for a look-up of a table at which the caller is not known to have a seat; raises TooManyCalls.
@@ -82,11 +85,7 @@ class Admission:
         Raises TooManyCalls.
         """
         _pay((*self._share, *self._total), self._cost)
-        self._is_stranger = True
-
-    @property
-    def _paid_from(self) -> Buckets:
-        return (*self._buckets, *self._share, *self._total) if self._is_stranger else self._buckets
+        self._paid_from = (*self._buckets, *self._share, *self._total)
 
 
 def _pay(buckets: Buckets, units: int) -> None:

@@ -36,6 +36,11 @@ class Budget:
     def __len__(self) -> int:
         return len(self._full_at)
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether units run out."""
+        return self._unit > 0
+
     def wait(self, key: str, cost: int) -> int:
         """Return the nanoseconds until a bucket has the units, 0 or less if it has; a full one has enough for any."""
         full_at = self._full_at.get(key)
