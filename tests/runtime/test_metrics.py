@@ -1,10 +1,13 @@
 """The metrics page of a process."""
 
 import urllib.request
+from math import nextafter
+from random import Random
 
-from prometheus_client import CollectorRegistry
+import pytest
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
 
-from croupier.runtime.observation.metrics import serve_metrics
+from croupier.runtime.observation.metrics import LATENCY_BUCKETS_SECONDS, PlainHistogram, serve_metrics
 from tests.waiting import TIMEOUT_SECONDS
 
 
@@ -20,3 +23,32 @@ def test_all_addresses_of_ipv6_are_those_of_ipv4_and_the_page_has_the_resources_
     finally:
         server.shutdown()
         server.server_close()
+
+
+def page(registry: CollectorRegistry) -> list[str]:
+    """Return the lines of a registry, without the times at which its metrics began."""
+    return [line for line in generate_latest(registry).decode().splitlines() if "_created" not in line]
+
+
+@pytest.mark.parametrize("bounds", [LATENCY_BUCKETS_SECONDS, (1, 2, 5, 10, 500)])
+def test_a_plain_histogram_is_exported_as_one_of_the_library(bounds: tuple[float, ...], seed: int) -> None:
+    expected, plain, random = CollectorRegistry(), CollectorRegistry(), Random(seed)
+    histograms = (
+        Histogram("croupier_waits", "Waits, in seconds.", buckets=bounds, registry=expected),
+        PlainHistogram("croupier_waits", "Waits, in seconds.", bounds, plain),
+    )
+    assert page(plain) == page(expected)
+    around = [amount for bound in bounds for amount in (bound, nextafter(bound, 0), nextafter(bound, 1000))]
+    for amount in (0, *around, *(random.expovariate(1 / bounds[-2]) for _ in range(1000))):
+        for histogram in histograms:
+            histogram.observe(amount)
+    assert page(plain) == page(expected)
+    sums = [list(each.restricted_registry(["croupier_waits_sum"]).collect()) for each in (plain, expected)]
+    assert sums[0] == sums[1] != []
+
+
+def test_a_name_is_registered_once() -> None:
+    registry = CollectorRegistry()
+    PlainHistogram("croupier_waits", "Waits, in seconds.", (1,), registry)
+    with pytest.raises(ValueError, match="croupier_waits"):
+        Histogram("croupier_waits", "Waits, in seconds.", registry=registry)

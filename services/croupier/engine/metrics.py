@@ -4,7 +4,7 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from croupier.runtime.observation.metrics import LATENCY_BUCKETS_SECONDS, RpcMetrics
+from croupier.runtime.observation.metrics import LATENCY_BUCKETS_SECONDS, PlainHistogram, RpcMetrics
 
 
 class EngineMetrics:
@@ -26,13 +26,17 @@ class EngineMetrics:
         self.tables_ended = counter(
             "croupier_tables_ended", "Tables that ended at a limit of the operator, by limit.", ["limit"]
         )
-        self.append_seconds = histogram(
+        self.append_seconds = PlainHistogram(
             "croupier_append_seconds",
             "Time from the start of an append until it is durable, in seconds.",
-            buckets=LATENCY_BUCKETS_SECONDS,
+            LATENCY_BUCKETS_SECONDS,
+            registry,
         )
-        self.commit_rows = histogram(
-            "croupier_commit_rows", "Log entries stored in one commit.", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500)
+        self.commit_rows = PlainHistogram(
+            "croupier_commit_rows",
+            "Log entries stored in one commit.",
+            (1, 2, 5, 10, 20, 50, 100, 200, 500),
+            registry,
         )
         self.table_loads = counter(
             "croupier_table_loads",

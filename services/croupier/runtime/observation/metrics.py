@@ -1,6 +1,10 @@
 """Prometheus metrics of every service, and the port that serves them."""
 
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import accumulate
+from math import inf
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import (
@@ -12,12 +16,43 @@ from prometheus_client import (
     disable_created_metrics,
     start_http_server,
 )
+from prometheus_client.metrics_core import HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 
 from croupier.runtime.server.addresses import host_and_port, listening_host, with_port
 from croupier.runtime.server.program import SettingsError
 from croupier.runtime.tls.tls import Tls
 
 LATENCY_BUCKETS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class PlainHistogram(Collector):
+    """A histogram without labels for each move: exported as one of the library, but without locks and checks.
+
+    Only one thread observes amounts; another one may collect them. `bounds` are the upper bounds of the buckets, in
+    order.
+    """
+
+    def __init__(self, name: str, documentation: str, bounds: Sequence[float], registry: CollectorRegistry) -> None:
+        self._name, self._documentation = name, documentation
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+        registry.register(self)
+
+    def observe(self, amount: float) -> None:
+        """Count an amount of at least 0."""
+        self._counts[bisect_left(self._bounds, amount)] += 1
+        self._sum += amount
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the buckets, their count and their sum."""
+        names = map(floatToGoString, (*self._bounds, inf))
+        buckets = list(zip(names, accumulate(self._counts), strict=True))
+        yield HistogramMetricFamily(self._name, self._documentation, buckets, self._sum)
+
+    describe = collect
 
 
 class RpcMetrics:
