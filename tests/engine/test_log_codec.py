@@ -42,7 +42,7 @@ from croupier.engine.core.log_codec import (
     row_of,
 )
 from croupier.engine.core.replay import ReplayFold
-from croupier.games.actions import Declare, Lay, Pass, Play
+from croupier.games.actions import PLAYS, Declare, Lay, Pass, Play, encode_action
 from croupier.games.interface import CardsShuffled, ProposalAgreed, SeatActed
 from croupier.games.registry import GAMES
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
@@ -113,6 +113,14 @@ REFUSED = dict.fromkeys(MALFORMED, r"malformed \(\w+\)") | {body: f"{what}: {REA
 def test_the_body_of_an_entry(body: str, entry: Entry) -> None:
     assert encode_body(entry) == body
     assert decode_entry("t1", 2, 5, 9, body) == entry
+
+
+@pytest.mark.parametrize("suit", [None, 2])
+def test_a_play_of_each_card_has_its_notation(suit: int | None) -> None:
+    for plain in PLAYS:
+        for play in (plain, Play(plain.card, suit)):
+            body = encode_body(Entry(2, 5, 0, SeatActed(1, play)))
+            assert json.loads(body) == {"t": "act", "v": 1, "seat": 1, "action": encode_action(play)}
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=str)

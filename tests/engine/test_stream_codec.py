@@ -53,6 +53,8 @@ from tests.engine.fakes import START
 from tests.engine.play import event_of, every_game, make_config, parsed, some_action, viewers, walk
 
 NOW = 1_700_000_000_000
+NUMBERS = (1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, 2**42, 2**63 - 1)
+"""Numbers around each size of their encoding."""
 ENCODED: dict[str, tuple[Fact, str]] = {
     "a pile with an owner": (
         CardsMoved(1, OwnedPile("melds", 0), (63,), 1, MoveReason.LAY),
@@ -196,7 +198,7 @@ def test_the_fields_of_an_update_are_the_bytes_of_its_message(game: str, seed: i
         assert StreamEncoder().update(config, transition, [], now) == expected.SerializeToString()
 
 
-@pytest.mark.parametrize("number", [1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, 2**42, 2**63 - 1])
+@pytest.mark.parametrize("number", NUMBERS)
 def test_numbers_in_an_update_have_any_size(number: int) -> None:
     config = make_config()
     (transition,) = advance(config, new_table(config), START, None)
@@ -204,6 +206,16 @@ def test_numbers_in_an_update_have_any_size(number: int) -> None:
     large = transition._replace(entry=entry, after=transition.after._replace(due=due))
     expected = update_without_facts(config, large, number)
     assert StreamEncoder().update(config, large, [], number) == expected.SerializeToString()
+
+
+@every_game
+def test_legal_actions_in_an_update_are_the_bytes_of_its_message(game: str, seed: int) -> None:
+    config = make_config(game)
+    for transition in walk(config, Random(seed)):
+        for seat in transition.after.seats_to_act:
+            legal = encode_legal(transition.after.legal_actions(seat))
+            expected = engine_pb2.TableUpdate(legal_actions=legal).SerializeToString()
+            assert StreamEncoder().legal_actions(transition.after, seat) == expected
 
 
 def update_without_facts(config: TableConfig, transition: Transition, now: int) -> engine_pb2.TableUpdate:
@@ -258,6 +270,16 @@ def test_an_answer_has_the_sequence_or_the_status_of_the_unary_call() -> None:
     answer = parsed(encode_refusal("r", error)).answer
     assert (answer.request_id, answer.refusal) == ("r", to_status(error))
     assert parsed(encode_acceptance("r", 5)).answer.sequence == 5
+
+
+@pytest.mark.parametrize(
+    "request_id", ["r", "~" * 64, "\N{GREEK SMALL LETTER ALPHA}" * 64], ids=["short", "long", "wide"]
+)
+@pytest.mark.parametrize("sequence", NUMBERS)
+def test_an_acceptance_is_the_bytes_of_its_message(request_id: str, sequence: int) -> None:
+    answer = engine_pb2.ActionAnswer(request_id=request_id, sequence=sequence)
+    expected = engine_pb2.PlayTableResponse(answer=answer).SerializeToString()
+    assert encode_acceptance(request_id, sequence) == expected
 
 
 def test_every_message_has_the_seats_that_are_away_and_those_that_their_players_left() -> None:

@@ -33,7 +33,7 @@ from croupier.engine.core.log import (
     Voted,
     request_hash,
 )
-from croupier.games.actions import Action, decode_action, encode_action
+from croupier.games.actions import PLAYS, Action, decode_action, encode_action
 from croupier.games.cards import OWN_CARDS, CardFace, card_names
 from croupier.games.interface import CardsShuffled, OptionValue, ProposalAgreed, SeatActed, completed_options
 from croupier.games.registry import UnknownRules, rules_of
@@ -89,9 +89,14 @@ def _action_text(action: Action) -> str:
     return _text(encode_action(action, _NAMES))
 
 
+_TEXT_OF_PLAY = {id(play): _action_text(play) for play in PLAYS}
+"""By identity, since the hash of an action takes longer than all else."""
+
+
 def _encode_acted(event: SeatActed) -> str:
     # Nearly all entries are actions, and this takes a fifth of the time of encoding a dictionary.
-    return f'"seat":{event.seat},"action":{_action_text(event.action)}'
+    action = _TEXT_OF_PLAY.get(id(event.action)) or _action_text(event.action)
+    return f'"seat":{event.seat},"action":{action}'
 
 
 def _decode_acted(fields: Fields) -> SeatActed:
