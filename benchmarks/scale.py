@@ -78,13 +78,17 @@ class WriterInstance:
             while now < until:
                 sequence += 1
                 rows = [(table_id, sequence, sequence, sequence, BODY) for table_id in self.tables]
-                await self._writer.write([Append(row[0], [row], sequence, sequence, Turn(), None) for row in rows])
+                written = asyncio.get_running_loop().create_future()
+                appends = [Append(row[0], [row], sequence, sequence, Turn(), None) for row in rows]
+                self._writer.write(appends, written.set_result)
+                if outcome := await written:
+                    raise RuntimeError(f"a commit failed: {outcome}")
                 self._notifier.logs_extended(dict.fromkeys(self.tables, sequence))
                 began, now = now, time.perf_counter()
                 self.seconds.append(now - began)
         finally:
             await end_tasks([notifying])
-            await self._writer.close()
+            self._writer.close()
 
 
 async def measure(database: Database, writers: int, name: str) -> list[float]:

@@ -1,6 +1,7 @@
 """An engine, wired by its own assembly, on the simulated network and database."""
 
 import asyncio
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -16,8 +17,8 @@ from croupier.engine.bots.worker import BotRequest
 from croupier.engine.cluster.liveness import SqlLivenessStore
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
-from croupier.engine.storage.sqlite_writer import SqliteWriter
-from croupier.engine.storage.writer import Append
+from croupier.engine.storage.sqlite_writer import execute_append
+from croupier.engine.storage.writer import Append, Written, lost_races, write_in_task
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
 from croupier.runtime.admission.budget import MILLISECOND
@@ -58,11 +59,15 @@ class SimulatedWriter:
 
     def __init__(self, access: Database, database: SimulatedDatabase, lost: Callable[[int], None]) -> None:
         self._access = access
-        self._writer = SqliteWriter(access)
         self._lost = lost
+        self._writing: asyncio.Task[Sequence[int]] | None = None
         self._database = database
 
-    async def write(self, appends: Sequence[Append]) -> Sequence[int]:
+    def write(self, appends: Sequence[Append], written: Written) -> None:
+        """Begin to store all appends, or none."""
+        self._writing = write_in_task(self._write(appends), written)
+
+    async def _write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends, or none; returns the indexes of those that came too late."""
         # The transaction runs in the process of the database.
         with self._access.available():
@@ -73,12 +78,18 @@ class SimulatedWriter:
         return await asyncio.shield(transaction)
 
     async def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
-        losers = await self._writer.write(appends)
-        self._lost(len(losers))
-        return losers
+        try:
+            await self._access.write(execute_append, appends)
+        except sqlite3.IntegrityError as conflict:
+            losers = await self._access.read(lost_races, appends, conflict)
+            self._lost(len(losers))
+            return losers
+        return ()
 
-    async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+    def close(self) -> None:
+        """Give up the write under way."""
+        if self._writing is not None:
+            self._writing.cancel()
 
 
 class SimulatedBotWorkers:

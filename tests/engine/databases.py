@@ -17,7 +17,7 @@ from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.sqlite_writer import SqliteWriter
-from croupier.engine.storage.writer import EntryWriter
+from croupier.engine.storage.writer import Append, EntryWriter
 from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
 from croupier.runtime.database.database import Database, open_database
@@ -41,6 +41,13 @@ def assembled(
 def writer_on(database: Database) -> EntryWriter:
     """Return the writer for this kind of database."""
     return SqliteWriter(database) if database.dialect == "sqlite" else PostgresWriter(database)
+
+
+def writing_on(database: Database, appends: Sequence[Append]) -> asyncio.Future[Sequence[int] | Exception]:
+    """Return the outcome of a write that begins now, in a connection of its own."""
+    outcome: asyncio.Future[Sequence[int] | Exception] = asyncio.get_running_loop().create_future()
+    writer_on(database).write(appends, outcome.set_result)
+    return outcome
 
 
 def ignore_stored(_heads: Mapping[str, int]) -> None:

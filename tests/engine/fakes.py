@@ -28,7 +28,15 @@ from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, UnreadableLog, decode_entry, encode_body, row_of
 from croupier.engine.core.reports import Report, ResultReport
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import NO_TURN, SequenceTaken, StoredTable, TableChange, TableStatus, TableStore
+from croupier.engine.storage.port import (
+    NO_TURN,
+    SequenceTaken,
+    Settled,
+    StoredTable,
+    TableChange,
+    TableStatus,
+    TableStore,
+)
 from croupier.engine.tables.call_timeouts import CallTimeouts
 from croupier.engine.tables.entry_rate import EntryLimit
 from croupier.engine.tables.loading import LoadQueue
@@ -120,12 +128,12 @@ class MemoryTableStore:
 
     version = None
 
-    async def append(
-        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn = NO_TURN
+    def append(
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, settled: Settled
     ) -> None:
         outcome = self.outcomes.popleft() if self.outcomes else AppendOutcome.STORES
         committing = asyncio.ensure_future(self._commit(table_id, entries, change, turn, outcome))
-        await asyncio.shield(committing)
+        committing.add_done_callback(partial(_report, settled))
 
     async def _commit(
         self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, outcome: AppendOutcome
@@ -255,6 +263,13 @@ class MemoryTableStore:
         for table_id in chosen:
             del self.tables[table_id]
         return len(chosen)
+
+
+def _report(settled: Settled, committing: asyncio.Future[None]) -> None:
+    if not committing.cancelled():
+        error = committing.exception()
+        assert error is None or isinstance(error, Exception)
+        settled(error)
 
 
 def living(engines: int) -> frozenset[str]:

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, RetentionPolicy, packed_log
 from croupier.engine.core.log import ActedBy
 from croupier.engine.core.log_codec import decode_entry
-from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, TableStatus, log_rows
+from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, TableStatus, append_durably, log_rows
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database.database import Database
@@ -26,7 +26,7 @@ LAST = TableChange(2, finished=True)
 async def finished(store: SqlTableStore, table_id: str = "t1", reports_done: int = 2) -> None:
     """Store a table that ended at ENDED."""
     await opened(store, table_id)
-    await store.append(table_id, [entry(2)], LAST)
+    await append_durably(store, table_id, [entry(2)], LAST)
     await store.set_reports_done(table_id, reports_done)
 
 
@@ -59,8 +59,8 @@ async def test_an_archived_table_has_the_same_answers(
     await store.prepare(config, START)
     await store.open(config, log[:1])
     for start in range(1, len(log) - 1, 7):
-        await store.append("t1", log[start : min(start + 7, len(log) - 1)], None)
-    await store.append("t1", log[-1:], LAST)
+        await append_durably(store, "t1", log[start : min(start + 7, len(log) - 1)], None)
+    await append_durably(store, "t1", log[-1:], LAST)
     await store.set_reports_done("t1", 2)
     before = await answers(store, len(log))
     assert await archive_finished(store, log[-1].at + 1) == 1
@@ -115,9 +115,9 @@ async def test_a_table_has_the_network_of_its_creator_until_its_end(store: SqlTa
         await store.prepare(make_config(), START, network)
         assert await store.find("t1") == StoredTable("prepared", make_config(), network=network)
     await store.open(make_config(), [entry(1)])
-    await store.append("t1", [entry(2)], TableChange(1, finished=False))
+    await append_durably(store, "t1", [entry(2)], TableChange(1, finished=False))
     assert await store.find("t1") == StoredTable("open", make_config(), network=network)
-    await store.append("t1", [entry(3)], LAST)
+    await append_durably(store, "t1", [entry(3)], LAST)
     assert await store.find("t1") == StoredTable("finished", make_config(), entry(3).at)
     assert await execute(database, select(TABLES.c.network)) == [(None,)]
 
@@ -131,8 +131,8 @@ async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
     before = await loaded(store)
     for late in ([entry(3)], [entry(2)], [entry(3), entry(4)]):
         with pytest.raises(SequenceTaken):
-            await store.append("t1", late, LAST)
-    await store.append("t2", [entry(2)], None)
+            await append_durably(store, "t1", late, LAST)
+    await append_durably(store, "t2", [entry(2)], None)
     assert await loaded(store) == before
     assert await rows(database) == [1, 2, 1, 1]
     assert not await store.open(make_config(), [entry(1)])
@@ -143,7 +143,7 @@ async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
     assert await store.statuses(["t1"]) == {}
     assert await entries_of(store, "t1") == ()
     with pytest.raises(SequenceTaken):
-        await store.append("t1", [entry(3)], None)
+        await append_durably(store, "t1", [entry(3)], None)
 
 
 async def test_a_table_is_claimed_by_one_engine_and_again_after_a_time(store: SqlTableStore) -> None:
@@ -222,10 +222,10 @@ async def test_players_have_acted_whose_requests_are_in_the_log(store: SqlTableS
         log.append(one if seat is None else one._replace(request_id=request_id, acted_by=by))
     await store.prepare(config, START)
     await store.open(config, log[:1])
-    await store.append(config.table_id, log[1:-1], None)
+    await append_durably(store, config.table_id, log[1:-1], None)
     # None is asked for a game that is played.
     assert await store.acted_players([config.table_id, "unknown"]) == {}
-    await store.append(config.table_id, log[-1:], TableChange(0, finished=True))
+    await append_durably(store, config.table_id, log[-1:], TableChange(0, finished=True))
     acted = [f"p{seat}" for seat in range(2) if seat != absent]
     assert await store.acted_players([config.table_id, "unknown"]) == {config.table_id: acted}
     await archive_finished(store, log[-1].at + 1)

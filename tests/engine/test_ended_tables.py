@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from croupier.engine.storage.port import TableChange
+from croupier.engine.storage.port import TableChange, append_durably
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables import ended_tables as module
 from croupier.engine.tables.ended_tables import OVERLAP_MILLISECONDS, EndedTables, ended_tables
@@ -25,7 +25,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def end(store: SqlTableStore, table_id: str, at: int = ENDED) -> None:
     await opened(store, table_id)
-    await store.append(table_id, [entry(2, at=at)], LAST)
+    await append_durably(store, table_id, [entry(2, at=at)], LAST)
 
 
 async def next_ends(stream: AsyncIterator[EndedTables]) -> EndedTables:

@@ -17,7 +17,7 @@ from croupier.engine.cluster.liveness import (
     SqlLivenessStore,
 )
 from croupier.engine.core.compensation import Outage
-from croupier.engine.storage.port import TableChange
+from croupier.engine.storage.port import TableChange, append_durably
 from croupier.engine.storage.schema import ENGINES, OUTAGES
 from croupier.runtime.database.database import Database, open_database
 from tests.databases import execute
@@ -180,7 +180,7 @@ async def test_the_only_engine_records_heartbeats_while_a_table_is_open(only_eng
     for at in (3_000, 4_000):
         assert (await only_engine.heartbeat(at)).outages == ()
         assert await only_engine.recorded() == at
-    await only_engine.tables.append("t1", [entry(2)], TableChange(0, finished=True))
+    await append_durably(only_engine.tables, "t1", [entry(2)], TableChange(0, finished=True))
     assert (await only_engine.heartbeat(5_000))[:2] == (START + 5_000, ())
     assert await only_engine.recorded() == 4_000
 

@@ -20,7 +20,7 @@ from croupier.engine.core.decide import PROPOSAL_MILLISECONDS
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
 from croupier.engine.core.log import ClockConfig, Entry, TableConfig
-from croupier.engine.storage.port import TableChange
+from croupier.engine.storage.port import TableChange, append_durably
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.games.facts import SPECTATOR, Viewer
 from croupier.games.interface import SeatActed
@@ -87,7 +87,9 @@ async def fill(store: SqlTableStore) -> None:
         await store.open(config_of(table_id), log[:1])
         for start in range(1, len(log), 500):
             part = log[start : start + 500]
-            await store.append(table_id, part, TableChange(0, finished=True) if part[-1] is whole[-1] else None)
+            await append_durably(
+                store, table_id, part, TableChange(0, finished=True) if part[-1] is whole[-1] else None
+            )
     await store.archive("archived", await packed_log(store, "archived"))
 
 

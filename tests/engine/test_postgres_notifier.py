@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from croupier.engine.cluster.notifier import MAX_PAYLOAD_BYTES, PostgresNotifier, encode_batch
-from croupier.engine.storage.port import SequenceTaken
+from croupier.engine.storage.port import SequenceTaken, append_durably
 from croupier.engine.tables.presence import Announcement
 from croupier.engine.tables.subscription import Presence
 from croupier.games.facts import Seat
@@ -84,11 +84,13 @@ async def test_commits_are_notified_to_the_other_engines_in_batches(database: Da
         async with running(store):
             for number in range(3):
                 await opened(store, f"t{number}")
-            await asyncio.gather(*(store.append(f"t{number}", [entry(2), entry(3)], None) for number in range(3)))
+            await asyncio.gather(
+                *(append_durably(store, f"t{number}", [entry(2), entry(3)], None) for number in range(3))
+            )
             assert await other.received() == {"t0": 3, "t1": 3, "t2": 3}
             with pytest.raises(SequenceTaken):
-                await store.append("t1", [entry(3)], None)
-            await store.append("t2", [entry(4)], None)
+                await append_durably(store, "t1", [entry(3)], None)
+            await append_durably(store, "t2", [entry(4)], None)
             assert await other.received() == {"t2": 4}
             assert one.listener.received.empty()
 

@@ -14,7 +14,7 @@ from croupier.engine.core.fold import Turn
 from croupier.engine.core.log import Entry
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import SequenceTaken, TableChange, TableStatus
+from croupier.engine.storage.port import SequenceTaken, TableChange, TableStatus, append_durably
 from croupier.engine.storage.schema import ENTRIES, METADATA
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database.database import Database, open_database
@@ -66,9 +66,11 @@ async def test_the_turn_after_the_last_entry_is_stored_with_it_while_a_table_is_
         "t2": TableStatus("open", START + 1, turns[2]),
     }
     appends = [
-        store.append("t0", [entry(2), entry(3, deadline=START + 3)], None, Turn(0b100)),
-        store.append("t1", [entry(2, deadline=START + 2)], TableChange(1, finished=False), Turn(0b1000, 0b100)),
-        store.append("t2", [entry(2)], TableChange(1, finished=True), Turn()),
+        append_durably(store, "t0", [entry(2), entry(3, deadline=START + 3)], None, Turn(0b100)),
+        append_durably(
+            store, "t1", [entry(2, deadline=START + 2)], TableChange(1, finished=False), Turn(0b1000, 0b100)
+        ),
+        append_durably(store, "t2", [entry(2)], TableChange(1, finished=True), Turn()),
     ]
     await asyncio.gather(*appends)
     # As an engine of a version without turns has stored it.
@@ -82,7 +84,7 @@ async def test_the_turn_after_the_last_entry_is_stored_with_it_while_a_table_is_
 
 async def test_a_table_that_is_claimed_has_the_deadline_of_its_last_entry(store: SqlTableStore) -> None:
     await opened(store)
-    await store.append("t1", [entry(2, deadline=START + 2)], None)
+    await append_durably(store, "t1", [entry(2, deadline=START + 2)], None)
     assert await store.claim_overdue(LATER, LATER + 1, 10) == ["t1"]
     assert (await store.statuses(["t1"]))["t1"].deadline == START + 2
 
@@ -98,7 +100,7 @@ async def outcomes_of(
     store: SqlTableStore, *appends: tuple[str, Sequence[Entry], TableChange | None]
 ) -> list[BaseException | None]:
     """Return the outcomes of appends that wait when the store begins to commit."""
-    waiting = [asyncio.create_task(store.append(*append)) for append in appends]
+    waiting = [asyncio.create_task(append_durably(store, *append)) for append in appends]
     await settled()
     async with running(store):
         return await within_timeout(asyncio.gather(*waiting, return_exceptions=True))
@@ -143,7 +145,7 @@ async def test_a_lost_race_does_not_affect_others_of_its_commit(idle: SqlTableSt
 
 async def test_an_append_of_a_cancelled_caller_is_stored(idle: SqlTableStore) -> None:
     await opened(idle)
-    append = asyncio.create_task(idle.append("t1", [entry(2)], None))
+    append = asyncio.create_task(append_durably(idle, "t1", [entry(2)], None))
     await settled()
     append.cancel()
     idle.commits.close()
@@ -158,9 +160,9 @@ async def test_a_failure_of_the_database_is_raised_without_cards_and_seeds_and_p
     log = whole_log(make_config(), Random(1))
     async with without(database, "entries"):
         with pytest.raises((Unavailable, asyncpg.UndefinedTableError)) as failure:
-            await within_timeout(store.append("t1", log[1:2], None))
+            await within_timeout(append_durably(store, "t1", log[1:2], None))
     assert "play" not in f"{failure.value} {failure.value.__cause__}"
-    await within_timeout(store.append("t1", log[1:2], None))
+    await within_timeout(append_durably(store, "t1", log[1:2], None))
     monkeypatch.setattr(store, "find", AsyncMock(return_value=None))
     async with without(database, "tables"):
         with pytest.raises((SQLAlchemyError, Unavailable)) as failure:

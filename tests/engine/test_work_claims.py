@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from croupier.engine.storage.port import TableChange
+from croupier.engine.storage.port import TableChange, append_durably
 from croupier.engine.storage.schema import DEADLINES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.writer import REPORT_MILLISECONDS
@@ -31,7 +31,7 @@ async def two_stores(postgres_url: str) -> AsyncIterator[tuple[SqlTableStore, Sq
     async with another_store(postgres_url) as first, another_store(postgres_url) as second:
         for number in range(10):
             await opened(first, f"t{number}")
-            await first.append(f"t{number}", [entry(2, at=START)], DUE)
+            await append_durably(first, f"t{number}", [entry(2, at=START)], DUE)
         yield first, second
 
 
@@ -49,8 +49,8 @@ async def test_a_table_has_its_new_deadline_and_a_finished_one_none(store: SqlTa
     for table_id in ("t1", "t2", "t3"):
         await opened(store, table_id, [entry(1, deadline=START)])
     assert len(await store.claim_overdue(START + 1, START + 100, 10)) == 3
-    await store.append("t1", [entry(2, deadline=START + 10), entry(3, deadline=START + 20)], None)
-    await store.append("t2", [entry(2, deadline=0)], TableChange(1, finished=True))
+    await append_durably(store, "t1", [entry(2, deadline=START + 10), entry(3, deadline=START + 20)], None)
+    await append_durably(store, "t2", [entry(2, deadline=0)], TableChange(1, finished=True))
     assert await store.claim_overdue(START + 20, START + 50, 10) == []
     assert await store.claim_overdue(START + 21, START + 50, 10) == ["t1"]
     assert sorted(await store.claim_overdue(START + 10**9, START + 10**9, 10)) == ["t1", "t3"]
@@ -77,7 +77,7 @@ async def test_a_concurrent_append_keeps_its_new_deadline(sqlite_url: str) -> No
 async def test_reports_are_claimed_some_time_after_they_became_due(store: SqlTableStore) -> None:
     for table_id in ("t1", "t2"):
         await opened(store, table_id)
-    await store.append("t1", [entry(2, at=START)], DUE)
+    await append_durably(store, "t1", [entry(2, at=START)], DUE)
     due = START + REPORT_MILLISECONDS
     assert await store.claim_unreported(due, due, 10) == []
     assert await store.claim_unreported(due + 1, due + 50, 10) == ["t1"]
@@ -85,7 +85,7 @@ async def test_reports_are_claimed_some_time_after_they_became_due(store: SqlTab
     assert await store.claim_unreported(due + 51, due + 90, 10) == ["t1"]
     await store.set_reports_done("t1", 1)
     assert await store.claim_unreported(due + 10**6, due, 10) == []
-    await store.append("t1", [entry(3, at=START + 10**6)], TableChange(2, finished=True))
+    await append_durably(store, "t1", [entry(3, at=START + 10**6)], TableChange(2, finished=True))
     assert await store.claim_unreported(due + 10**6, due, 10) == []
     assert await store.claim_unreported(due + 10**6 + 1, due, 10) == ["t1"]
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from croupier.engine.core.fold import Turn
 from croupier.engine.core.log import Entry
-from croupier.engine.storage.port import TableChange
+from croupier.engine.storage.port import Settled, TableChange
 from croupier.engine.storage.sql_store import SqlTableStore
 from loadtest.faults.child import main as run_child
 from loadtest.faults.command import main as run_faults
@@ -19,20 +19,28 @@ DELAY_SECONDS = 0.3
 
 
 def acknowledge_early() -> None:
-    """Change the store to return at once, and to commit in the same order later."""
+    """Change the store to call back at once, and to commit in the same order later."""
     append, order, pending = SqlTableStore.append, asyncio.Lock(), set[asyncio.Task[None]]()
 
-    async def early(
-        store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn
+    def early(
+        store: SqlTableStore,
+        table_id: str,
+        entries: Sequence[Entry],
+        change: TableChange | None,
+        turn: Turn,
+        settled: Settled,
     ) -> None:
         async def later() -> None:
             await asyncio.sleep(DELAY_SECONDS)
             async with order:
-                await append(store, table_id, entries, change, turn)
+                stored = asyncio.Event()
+                append(store, table_id, entries, change, turn, lambda _: stored.set())
+                await stored.wait()
 
         task = asyncio.create_task(later())
         pending.add(task)
         task.add_done_callback(pending.discard)
+        asyncio.get_running_loop().call_soon(settled, None)
 
     setattr(SqlTableStore, "append", early)  # noqa: B010 - mypy allows no other way
 

@@ -18,6 +18,7 @@ from croupier.engine.core.folded_table import FoldedTable, Request
 from croupier.engine.core.log import Entry
 from croupier.engine.core.reports import Report
 from croupier.engine.storage import sqlite_writer
+from croupier.engine.storage.port import Settled
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables import subscription
 from croupier.engine.tables.subscribers import Subscribers
@@ -47,13 +48,14 @@ class Defect(NamedTuple):
 
 
 def acknowledge_before_commit() -> AbstractContextManager[Any]:
-    """An append returns before it is stored."""
+    """An append counts as durable before it is stored."""
     original = SqlTableStore.append
 
-    async def append(store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: Any, turn: Any) -> None:
-        asyncio.ensure_future(original(store, table_id, entries, change, turn)).add_done_callback(
-            lambda done: done.cancelled() or done.exception()
-        )
+    def append(
+        store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: Any, turn: Any, settled: Settled
+    ) -> None:
+        original(store, table_id, entries, change, turn, lambda _: None)
+        asyncio.get_running_loop().call_soon(settled, None)
 
     return patch.object(SqlTableStore, "append", append)
 

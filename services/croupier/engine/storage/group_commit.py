@@ -1,16 +1,18 @@
-"""Group commit: one task commits all waiting appends, so that at load one fsync carries many tables."""
+"""Group commit: all waiting appends are committed together, so that at load one fsync carries many tables."""
 
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
+from opentelemetry import trace
 from opentelemetry.trace import Span
 
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import SequenceTaken
+from croupier.engine.storage.port import SequenceTaken, Settled
 from croupier.engine.storage.writer import Append, EntryWriter
-from croupier.runtime.observation.tracing import SEQUENCE, TABLE_ID, open_shared_span, open_span
+from croupier.runtime.observation.tracing import start_shared_span
 
 MAX_COMMIT_APPENDS = 500
 STUCK_SECONDS = 1.0
@@ -18,13 +20,16 @@ STUCK_SECONDS = 1.0
 
 
 class _Waiting(NamedTuple):
+    """An append, the time at which it began by time.perf_counter(), and the span that waits for it."""
+
     append: Append
-    stored: asyncio.Future[None]
+    settled: Settled
+    began: float
     span: Span
 
 
 class GroupCommit:
-    """The appends that wait, and the task that commits them together."""
+    """The appends that wait, and the commits, one after the other. No task waits: callbacks receive the outcomes."""
 
     def __init__(
         self, writer: EntryWriter, on_stored: Callable[[Mapping[str, int]], None], metrics: EngineMetrics
@@ -33,9 +38,12 @@ class GroupCommit:
         self._on_stored = on_stored
         self._metrics = metrics
         self._waiting: list[_Waiting] = []
-        self._wake = asyncio.Event()
-        self._closing = False
+        self._is_running = False
+        self._is_committing = False
+        """Whether a commit is under way, or begins in the next step of the event loop."""
+        self._is_closing = False
         self._committing_since: float | None = None
+        self._drained = asyncio.Event()
         self.ended = asyncio.Event()
         """Set when run() has ended."""
 
@@ -44,33 +52,45 @@ class GroupCommit:
         """The number of waiting appends."""
         return len(self._waiting)
 
-    async def append(self, append: Append) -> None:
-        """Store an append durably, as a whole or not at all; raises SequenceTaken or Unavailable."""
-        started, stored = time.perf_counter(), asyncio.get_running_loop().create_future()
-        with open_span("append", {TABLE_ID: append.table_id, SEQUENCE: append.head}) as span:
-            self._waiting.append(_Waiting(append, stored, span))
-            self._wake.set()
-            await stored
-        self._metrics.append_seconds.observe(time.perf_counter() - started)
+    def append(self, append: Append, settled: Settled) -> None:
+        """Begin to store an append as a whole, within the current span; call `settled` as TableStore.append() does."""
+        self._waiting.append(_Waiting(append, settled, time.perf_counter(), trace.get_current_span()))
+        self._begin()
 
     async def run(self) -> None:
-        """Commit waiting appends until close() was called and none waits."""
+        """Commit waiting appends until close() was called and none waits; no outcome is reported afterwards."""
+        self._is_running = True
+        self._begin()
         try:
-            while self._waiting or not self._closing:
-                await self._wake.wait()
-                batch = self._next_batch()
-                if not self._waiting and not self._closing:
-                    self._wake.clear()
-                if batch:
-                    await self._commit(batch)
-            await self._writer.close()
+            await self._drained.wait()
         finally:
+            self._is_running = False
+            self._writer.close()
             self.ended.set()
 
     def close(self) -> None:
         """Let run() end once all waiting appends are stored."""
-        self._closing = True
-        self._wake.set()
+        self._is_closing = True
+        self._begin()
+
+    def is_responsive(self) -> bool:
+        """Return whether no commit takes longer than STUCK_SECONDS."""
+        since = self._committing_since
+        return since is None or asyncio.get_running_loop().time() - since < STUCK_SECONDS
+
+    def _begin(self) -> None:
+        """Commit with the other appends of this step of the event loop, unless a commit is under way."""
+        if self._is_running and not self._is_committing:
+            self._is_committing = True
+            asyncio.get_running_loop().call_soon(self._commit_next)
+
+    def _commit_next(self) -> None:
+        if batch := self._next_batch():
+            self._commit(batch)
+        else:
+            self._is_committing = False
+            if self._is_closing:
+                self._drained.set()
 
     def _next_batch(self) -> list[_Waiting]:
         """Return the appends of the next commit: at most one of each table, up to the maximum.
@@ -87,37 +107,48 @@ class GroupCommit:
         self._waiting = later
         return list(batch.values())
 
-    def is_responsive(self) -> bool:
-        """Return whether no commit takes longer than STUCK_SECONDS."""
-        since = self._committing_since
-        return since is None or asyncio.get_running_loop().time() - since < STUCK_SECONDS
+    def _commit(self, batch: list[_Waiting]) -> None:
+        self._committing_since = asyncio.get_running_loop().time()
+        span = start_shared_span("commit", [waiting.span for waiting in batch])
+        self._writer.write([waiting.append for waiting in batch], partial(self._written, batch, span))
 
-    async def _commit(self, batch: list[_Waiting]) -> None:
-        while batch:
-            self._committing_since = asyncio.get_running_loop().time()
-            try:
-                with open_shared_span("commit", [waiting.span for waiting in batch]):
-                    losers = set(await self._writer.write([waiting.append for waiting in batch]))
-            except Exception as error:  # noqa: BLE001 - the callers of the appends receive it
-                _settle(batch, error)
-                return
-            finally:
-                self._committing_since = None
-            if not losers:
-                self._metrics.commit_rows.observe(sum(len(waiting.append.rows) for waiting in batch))
-                _settle(batch, None)
-                self._on_stored({waiting.append.table_id: waiting.append.head for waiting in batch})
-                return
-            # Nothing was stored: appends that lost a race fail, and the others are written without them.
-            _settle([batch[index] for index in losers], SequenceTaken())
-            batch = [waiting for index, waiting in enumerate(batch) if index not in losers]
+    def _written(self, batch: list[_Waiting], span: Span, outcome: Sequence[int] | Exception) -> None:
+        span.end()
+        self._committing_since = None
+        if not self._is_running:
+            return
+        # The next commit begins first, so that the disk is busy while the outcomes of this one are processed.
+        if isinstance(outcome, Exception):
+            self._commit_next()
+            _settle(batch, outcome)
+        elif outcome:
+            self._commit_without(batch, set(outcome))
+        else:
+            self._commit_next()
+            self._stored(batch)
+
+    def _commit_without(self, batch: list[_Waiting], losers: set[int]) -> None:
+        """Write a batch, of which nothing was stored, without the appends that have lost a race, which fail."""
+        others = [waiting for index, waiting in enumerate(batch) if index not in losers]
+        if others:
+            self._commit(others)
+        else:
+            self._commit_next()
+        _settle([batch[index] for index in losers], SequenceTaken())
+
+    def _stored(self, batch: list[_Waiting]) -> None:
+        self._metrics.commit_rows.observe(sum(len(waiting.append.rows) for waiting in batch))
+        now = time.perf_counter()
+        for waiting in batch:
+            self._metrics.append_seconds.observe(now - waiting.began)
+        _settle(batch, None)
+        self._on_stored({waiting.append.table_id: waiting.append.head for waiting in batch})
 
 
 def _settle(batch: Sequence[_Waiting], error: Exception | None) -> None:
     for waiting in batch:
-        if waiting.stored.done():
-            continue
-        if error is None:
-            waiting.stored.set_result(None)
-        else:
-            waiting.stored.set_exception(error)
+        try:
+            waiting.settled(error)
+        except Exception as fault:  # noqa: BLE001 - the others of the commit must get their outcomes
+            context = {"message": "the outcome of an append was not processed", "exception": fault}
+            asyncio.get_running_loop().call_exception_handler(context)

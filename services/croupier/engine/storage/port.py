@@ -1,7 +1,9 @@
 """The store of logs: the port."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, Protocol, TypeAlias
 
 from croupier.engine.core.fold import Turn
 from croupier.engine.core.history import PackedLog
@@ -14,6 +16,8 @@ PAGE_ROWS = 500
 STEP_ROWS = 16
 """To fold so many rows takes about a millisecond."""
 NO_TURN = Turn()
+Settled: TypeAlias = Callable[[Exception | None], None]
+"""Receives the outcome of an append once, on the event loop: None when it is durable, or why it failed."""
 
 
 class SequenceTaken(Exception):
@@ -66,10 +70,13 @@ class TableStore(Protocol):
     async def open(self, config: TableConfig, entries: Sequence[Entry], turn: Turn = NO_TURN) -> bool:
         """Open a prepared table with entries and the turn after them; return False if it is not prepared any more."""
 
-    async def append(
-        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn = NO_TURN
+    def append(
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, settled: Settled
     ) -> None:
-        """Store entries and the turn after them durably, all or none; raises SequenceTaken."""
+        """Begin to store entries and the turn after them, all or none; call `settled` later.
+
+        The error is SequenceTaken if another append was first. Any other leaves open whether they are stored.
+        """
 
     async def find(self, table_id: str) -> StoredTable | None:
         """Return a table without its log, None if there is none."""
@@ -127,6 +134,27 @@ class TableStore(Protocol):
 
     async def discard_prepared(self, table_ids: Sequence[str]) -> int:
         """Delete those of some tables that were never opened; return their number."""
+
+
+async def append_durably(
+    store: TableStore, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn = NO_TURN
+) -> None:
+    """Append, and return once it is durable; raises SequenceTaken, Unavailable.
+
+    The append of a cancelled caller continues.
+    """
+    outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    store.append(table_id, entries, change, turn, partial(_settle, outcome))
+    await outcome
+
+
+def _settle(outcome: asyncio.Future[None], error: Exception | None) -> None:
+    if outcome.done():
+        return
+    if error is None:
+        outcome.set_result(None)
+    else:
+        outcome.set_exception(error)
 
 
 async def log_rows(store: TableStore, table_id: str) -> AsyncIterator[Row]:

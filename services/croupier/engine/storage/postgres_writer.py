@@ -1,8 +1,17 @@
 """Appends to PostgreSQL."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 
-from croupier.engine.storage.writer import Append, EntryWriter, change_rows, deadline_rows, lost_races
+from croupier.engine.storage.writer import (
+    Append,
+    EntryWriter,
+    Written,
+    change_rows,
+    deadline_rows,
+    lost_races,
+    write_in_task,
+)
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.drivers import ConstraintViolated, PreparedStatement
 
@@ -45,8 +54,12 @@ class PostgresWriter(EntryWriter):
     def __init__(self, database: Database) -> None:
         self._database = database
         self._statement = PreparedStatement(database.url, _WRITE, COMMIT_SECONDS)
+        self._writing: asyncio.Task[Sequence[int]] | None = None
 
-    async def write(self, appends: Sequence[Append]) -> Sequence[int]:
+    def write(self, appends: Sequence[Append], written: Written) -> None:
+        self._writing = write_in_task(self._write(appends), written)
+
+    async def _write(self, appends: Sequence[Append]) -> Sequence[int]:
         try:
             with self._database.available():
                 await self._statement.execute(*_values(appends))
@@ -54,8 +67,10 @@ class PostgresWriter(EntryWriter):
             return await self._database.read(lost_races, appends, conflict)
         return ()
 
-    async def close(self) -> None:
-        """Close the connection."""
+    def close(self) -> None:
+        """Give up the write under way, and close the connection."""
+        if self._writing is not None:
+            self._writing.cancel()
         self._statement.close()
 
 

@@ -14,7 +14,7 @@ from croupier.engine.core.log_codec import LogPart, decode_config, decode_entry,
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage import archive
 from croupier.engine.storage.group_commit import GroupCommit
-from croupier.engine.storage.port import NO_TURN, StoredTable, TableChange, TableStatus, TableStore
+from croupier.engine.storage.port import NO_TURN, Settled, StoredTable, TableChange, TableStatus, TableStore
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.writer import Append, EntryWriter, open_table
 from croupier.runtime.database.database import Database
@@ -56,10 +56,10 @@ class SqlTableStore(TableStore):
         self.commits = GroupCommit(writer, on_stored, metrics)
         """Stores the appends while it runs."""
 
-    async def append(
-        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn = NO_TURN
+    def append(
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, settled: Settled
     ) -> None:
-        await self.commits.append(append_of(table_id, entries, change, turn))
+        self.commits.append(append_of(table_id, entries, change, turn), settled)
 
     # Opening
 

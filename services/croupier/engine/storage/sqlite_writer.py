@@ -1,12 +1,21 @@
 """Appends to SQLite."""
 
+import asyncio
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
-from croupier.engine.storage.writer import Append, EntryWriter, change_rows, deadline_rows, lost_races
+from croupier.engine.storage.writer import (
+    Append,
+    EntryWriter,
+    Written,
+    change_rows,
+    deadline_rows,
+    lost_races,
+    write_in_task,
+)
 from croupier.runtime.database.database import Database
 
 # Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
@@ -23,15 +32,19 @@ class SqliteWriter(EntryWriter):
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._writing: asyncio.Task[Sequence[int]] | None = None
 
-    async def write(self, appends: Sequence[Append]) -> Sequence[int]:
+    def write(self, appends: Sequence[Append], written: Written) -> None:
+        self._writing = write_in_task(self._write(appends), written)
+
+    async def _write(self, appends: Sequence[Append]) -> Sequence[int]:
         try:
             await self._database.write(execute_append, appends)
         except sqlite3.IntegrityError as conflict:
             return await self._database.read(lost_races, appends, conflict)
         return ()
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Do nothing: it has no connection of its own."""
 
 

@@ -1,7 +1,9 @@
 """One transaction that appends to many logs: the port, and the code that both databases share."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sqlalchemy import Connection, and_, insert, or_, select, update
 
@@ -67,17 +69,39 @@ def change_rows(appends: Iterable[Append]) -> list[ChangeRow]:
     ]
 
 
+Written: TypeAlias = Callable[[Sequence[int] | Exception], None]
+"""Receives the outcome of a write once, on the event loop.
+
+That is nothing if all appends are durable; the indexes of those that lost a race, if none was stored; or an error, by
+which either may be true: Unavailable while the database is down.
+"""
+
+
 class EntryWriter(Protocol):
     """The port."""
 
-    async def write(self, appends: Sequence[Append]) -> Sequence[int]:
-        """Store all appends durably and return nothing, or store none and return the indexes of those that lost a race.
+    def write(self, appends: Sequence[Append], written: Written) -> None:
+        """Begin to store all appends or none, at most one of each table; call `written` later."""
 
-        There is at most one append of each table. Raises Unavailable while the database is down.
-        """
+    def close(self) -> None:
+        """Release all resources; the outcome of a write under way is of no interest any more."""
 
-    async def close(self) -> None:
-        """Release all resources."""
+
+def write_in_task(work: Coroutine[Any, Any, Sequence[int]], written: Written) -> asyncio.Task[Sequence[int]]:
+    """Report the outcome of a coroutine that writes, unless it is cancelled; returns its task."""
+    writing = asyncio.create_task(work)
+    writing.add_done_callback(partial(_report, written))
+    return writing
+
+
+def _report(written: Written, writing: asyncio.Task[Sequence[int]]) -> None:
+    if writing.cancelled():
+        return
+    error = writing.exception()
+    if error is None:
+        written(writing.result())
+    elif isinstance(error, Exception):
+        written(error)
 
 
 def lost_races(connection: Connection, appends: Sequence[Append], conflict: Exception) -> list[int]:

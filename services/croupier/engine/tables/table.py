@@ -13,7 +13,7 @@ from croupier.engine.core.log import AwaySet, Entry, Proposed, TableConfig, Tabl
 from croupier.engine.core.log_codec import decode_entry, rows_of
 from croupier.engine.core.reports import Report
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import SequenceTaken, TableChange, TableStore
+from croupier.engine.storage.port import SequenceTaken, TableChange, TableStore, append_durably
 from croupier.engine.tables.call_timeouts import CallTimeouts, store_unavailable
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.subscribers import Subscribers, table_moved
@@ -233,8 +233,10 @@ class Table:
         change = TableChange(len(self.reports) + new_reports, is_over) if new_reports else None
         self.needs_catch_up = True
         try:
-            entries = [transition.entry for transition in transitions]
-            await self._store.append(self.config.table_id, entries, change, transitions[-1].after.turn)
+            table_id, after = self.config.table_id, transitions[-1].after
+            with open_span("append", {TABLE_ID: table_id, SEQUENCE: after.sequence}):
+                entries = [transition.entry for transition in transitions]
+                await append_durably(self._store, table_id, entries, change, after.turn)
             self.needs_catch_up = False
         except SequenceTaken:
             await self.catch_up()

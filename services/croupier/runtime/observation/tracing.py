@@ -36,18 +36,16 @@ def open_span(name: str, attributes: Attributes = None) -> AbstractContextManage
     return start_span(name, attributes=attributes)
 
 
-@contextmanager
-def open_shared_span(name: str, waiting: Sequence[Span]) -> Iterator[Span]:
-    """Make a span of the body for all waiting ones: a child of the first, with links to and from each."""
+def start_shared_span(name: str, waiting: Sequence[Span]) -> Span:
+    """Start a span for all waiting ones: a child of the first, with links to and from each; the caller ends it."""
     recorded = [span for span in waiting if span.is_recording()]
     if not recorded:
-        yield trace.INVALID_SPAN
-        return
+        return trace.INVALID_SPAN
     parent = trace.set_span_in_context(recorded[0], Context())
-    with start_span(name, context=parent, links=[Link(span.get_span_context()) for span in recorded]) as shared:
-        for span in recorded:
-            span.add_link(shared.get_span_context())
-        yield shared
+    shared = TRACER.start_span(name, context=parent, links=[Link(span.get_span_context()) for span in recorded])
+    for span in recorded:
+        span.add_link(shared.get_span_context())
+    return shared
 
 
 def context_without_span() -> contextvars.Context:

@@ -1,0 +1,162 @@
+"""The group commit: which appends share a commit, the order of outcomes, and the end."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.storage.group_commit import GroupCommit
+from croupier.engine.storage.port import SequenceTaken
+from croupier.engine.storage.sql_store import append_of
+from croupier.engine.storage.writer import Append, Written
+from croupier.runtime.server.tasks import end_tasks
+from tests.engine.databases import entry, ignore_stored
+from tests.engine.fakes import StoreDown
+from tests.engine.play import within_timeout
+from tests.waiting import settled
+
+
+class Write(NamedTuple):
+    tables: list[str]
+    written: Written
+
+
+class HeldWriter:
+    """EntryWriter whose writes a test ends."""
+
+    def __init__(self) -> None:
+        self.writes: list[Write] = []
+        self.is_closed = False
+
+    def write(self, appends: Sequence[Append], written: Written) -> None:
+        self.writes.append(Write([append.table_id for append in appends], written))
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class Commits:
+    """A group commit on a held writer, and the outcomes of its appends in their order."""
+
+    def __init__(self) -> None:
+        self.writer = HeldWriter()
+        self.commits = GroupCommit(self.writer, ignore_stored, EngineMetrics(CollectorRegistry()))
+        self.outcomes: list[tuple[str, Exception | None]] = []
+        self.running = asyncio.create_task(self.commits.run())
+
+    def append(self, *table_ids: str) -> None:
+        for table_id in table_ids:
+            self.commits.append(append_of(table_id, [entry(2)], None), partial(self._settled, table_id))
+
+    def _settled(self, table_id: str, error: Exception | None) -> None:
+        self.outcomes.append((table_id, error))
+
+    @property
+    def tables(self) -> list[list[str]]:
+        return [write.tables for write in self.writer.writes]
+
+
+@pytest.fixture
+async def group() -> Commits:
+    group = Commits()
+    await settled()
+    return group
+
+
+async def test_appends_of_one_step_share_a_commit_and_those_that_come_meanwhile_the_next(group: Commits) -> None:
+    asyncio.get_running_loop().call_soon(group.append, "t2")
+    group.append("t1")
+    assert group.tables == []
+    await settled()
+    group.append("t3")
+    group.append("t1", "t4")
+    await settled()
+    assert group.tables == [["t1", "t2"]]
+    group.writer.writes[0].written(())
+    assert group.tables == [["t1", "t2"], ["t3", "t1", "t4"]]
+    assert group.outcomes == [("t1", None), ("t2", None)]
+
+
+async def test_the_next_commit_begins_before_the_outcomes_of_one_are_processed(group: Commits) -> None:
+    begun: list[int] = []
+    group.commits.append(append_of("t1", [entry(2)], None), lambda _: begun.append(len(group.writer.writes)))
+    await settled()
+    group.append("t2")
+    group.writer.writes[0].written(())
+    assert begun == [2]
+
+
+async def test_losers_of_a_race_fail_and_the_others_are_written_again(group: Commits) -> None:
+    group.append("t1", "t2", "t3")
+    await settled()
+    group.writer.writes[0].written([0, 2])
+    assert group.tables == [["t1", "t2", "t3"], ["t2"]]
+    assert [(name, type(error)) for name, error in group.outcomes] == [("t1", SequenceTaken), ("t3", SequenceTaken)]
+    group.writer.writes[1].written([0])
+    group.append("t4")
+    await settled()
+    assert group.tables[2:] == [["t4"]]
+
+
+async def test_a_failed_write_is_the_outcome_of_its_appends_alone(group: Commits) -> None:
+    group.append("t1", "t2")
+    await settled()
+    group.append("t3")
+    down = StoreDown()
+    group.writer.writes[0].written(down)
+    group.writer.writes[1].written(())
+    assert group.outcomes == [("t1", down), ("t2", down), ("t3", None)]
+
+
+async def test_an_outcome_that_cannot_be_processed_keeps_no_other_from_its_own(group: Commits) -> None:
+    faults: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context["exception"]))
+    fault = ValueError("a defect")
+
+    def fails(_: Exception | None) -> None:
+        raise fault
+
+    group.commits.append(append_of("t0", [entry(2)], None), fails)
+    group.append("t1")
+    await settled()
+    group.writer.writes[0].written(())
+    assert (group.outcomes, faults) == ([("t1", None)], [fault])
+
+
+@pytest.mark.parametrize("count", [0, 1])
+async def test_it_ends_once_all_waiting_appends_are_stored(group: Commits, count: int) -> None:
+    group.append(*["t1"] * count * 2)
+    group.commits.close()
+    await settled()
+    for number in range(2 * count):
+        assert not group.running.done()
+        assert not group.writer.is_closed
+        group.writer.writes[number].written(())
+    await within_timeout(group.running)
+    assert group.commits.ended.is_set()
+    assert group.writer.is_closed
+
+
+async def test_no_outcome_is_reported_after_its_end(group: Commits) -> None:
+    group.append("t1")
+    await settled()
+    await end_tasks([group.running])
+    group.writer.writes[0].written(())
+    assert group.outcomes == []
+
+
+async def test_a_commit_that_takes_long_is_not_responsive(group: Commits) -> None:
+    loop, now = asyncio.get_running_loop(), 0.0
+    loop.follow(lambda: now)  # type: ignore[attr-defined]
+    group.append("t1")
+    await settled()
+    now = 0.9
+    assert group.commits.is_responsive()
+    now = 1.0
+    assert not group.commits.is_responsive()
+    group.writer.writes[0].written(())
+    assert group.commits.is_responsive()
