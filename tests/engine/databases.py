@@ -21,6 +21,7 @@ from croupier.engine.storage.writer import Append, EntryWriter
 from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
 from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.sqlite_threads import SqliteThreads
 from croupier.runtime.identity.tokens import Clock
 from tests.calls import FREE
 from tests.databases import execute
@@ -40,7 +41,8 @@ def assembled(
 
 def writer_on(database: Database) -> EntryWriter:
     """Return the writer for this kind of database."""
-    return SqliteWriter(database) if database.dialect == "sqlite" else PostgresWriter(database)
+    threads = database.connections
+    return SqliteWriter(database, threads) if isinstance(threads, SqliteThreads) else PostgresWriter(database)
 
 
 def writing_on(database: Database, appends: Sequence[Append]) -> asyncio.Future[Sequence[int] | Exception]:

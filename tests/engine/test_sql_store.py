@@ -1,7 +1,9 @@
 """The store on SQLite and on PostgreSQL."""
 
 import asyncio
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from random import Random
 from unittest.mock import AsyncMock
 
@@ -17,12 +19,12 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, TableChange, TableStatus, append_durably
 from croupier.engine.storage.schema import ENTRIES, METADATA
 from croupier.engine.storage.sql_store import SqlTableStore
-from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.database import TRANSACTION_SECONDS, Database, open_database
 from croupier.runtime.database.schema_versions import migrate
 from croupier.runtime.errors import Unavailable
 from tests.databases import execute
-from tests.engine.databases import entries_of, entry, loaded, opened, running, sequences, without
-from tests.engine.fakes import START
+from tests.engine.databases import entries_of, entry, loaded, opened, running, sequences, store_on, without
+from tests.engine.fakes import START, FakeClock
 from tests.engine.play import make_config, whole_log, within_timeout
 from tests.migrations import differences, up_to_date
 from tests.waiting import settled
@@ -168,6 +170,26 @@ async def test_a_failure_of_the_database_is_raised_without_cards_and_seeds_and_p
         with pytest.raises((SQLAlchemyError, Unavailable)) as failure:
             await store.prepare(make_config(table_id="t2", seed=b"SECRETSECRETSECRETSECRETSECRETSE"), START)
     assert "SECRET" not in f"{failure.value} {failure.value.__cause__}"
+
+
+async def test_a_commit_to_a_file_that_is_locked_is_unavailable_and_passes(sqlite_url: str) -> None:
+    clock, database = FakeClock(), open_database(sqlite_url)
+    store = store_on(database)
+    for table_id in ("t1", "t2"):
+        await opened(store, table_id)
+    async with running(store):
+        with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            clock.drive()
+            append = asyncio.create_task(append_durably(store, "t1", [entry(2)], None))
+            await settled()
+            clock.advance(round(TRANSACTION_SECONDS * 1000))
+            with pytest.raises(Unavailable):
+                await within_timeout(append)
+            holder.rollback()
+        await within_timeout(append_durably(store, "t2", [entry(2)], None))
+    assert sequences(await loaded(store, "t2")) == [1, 2]
+    await database.close()
 
 
 async def test_an_entry_of_an_unknown_format_is_refused_with_its_table(

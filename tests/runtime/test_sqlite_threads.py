@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from croupier.runtime.database.database import TRANSACTION_SECONDS, Database, open_database, sqlite_url
 from croupier.runtime.database.schema_versions import migrate
+from croupier.runtime.database.sqlite_threads import SqliteThreads
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.server.program import SettingsError
 from tests.databases import copy_database, execute
@@ -121,6 +122,54 @@ async def test_a_write_that_waits_for_too_long_is_unavailable(database: Database
     held.may_end.set()
     await asyncio.wait([writing])
     assert await moves(database) == [1]
+
+
+class Outcomes:
+    """The outcomes of writes that call back."""
+
+    def __init__(self, database: Database) -> None:
+        assert isinstance(database.connections, SqliteThreads)
+        self._threads = database.connections
+        self._outcomes: asyncio.Queue[tuple[Any, type[Exception] | None]] = asyncio.Queue()
+
+    def start(self, change: Callable[[Connection], Any]) -> None:
+        self._threads.start_write(change, self._ended, 1)
+
+    def _ended(self, result: Any, fault: Exception | None) -> None:
+        self._outcomes.put_nowait((result, None if fault is None else type(fault)))
+
+    async def next(self) -> tuple[Any, type[Exception] | None]:
+        return await self._outcomes.get()
+
+    def __len__(self) -> int:
+        return self._outcomes.qsize()
+
+
+async def test_writes_call_back_with_what_they_return_or_raise(database: Database) -> None:
+    outcomes = Outcomes(database)
+    outcomes.start(lambda connection: connection.execute(text("SELECT 7")).scalar())
+    outcomes.start(partial(insert, 1))
+    outcomes.start(partial(insert, 1))
+    assert [await outcomes.next() for _ in range(3)] == [(7, None), (None, None), (None, IntegrityError)]
+    assert await moves(database) == [1]
+
+
+async def test_writes_that_take_too_long_call_back_once_and_are_left_out_before_their_turn(database: Database) -> None:
+    held, loop, now, outcomes = HeldWrite(), asyncio.get_running_loop(), [0.0], Outcomes(database)
+    assert isinstance(loop, SettlingLoop)
+    loop.follow(lambda: now[0])
+    outcomes.start(held)
+    await held.has_begun.wait()
+    outcomes.start(partial(insert, 2))
+    await settled()
+    assert len(outcomes) == 0
+    now[0] = 1.0
+    assert [await outcomes.next(), await outcomes.next()] == [(None, TimeoutError)] * 2
+    held.may_end.set()
+    outcomes.start(partial(insert, 3))
+    assert await outcomes.next() == (None, None)
+    # The first had begun.
+    assert await moves(database) == [1, 3]
 
 
 async def test_a_file_that_was_replaced_is_opened_again_after_a_failure(database: Database, tmp_path: Path) -> None:

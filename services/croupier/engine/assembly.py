@@ -44,6 +44,7 @@ from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.database.database import Database
+from croupier.runtime.database.sqlite_threads import SqliteThreads
 from croupier.runtime.fair_queue import SendingLoop
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
@@ -147,7 +148,8 @@ def assemble(
     """Wire an engine with production ports; nothing runs yet."""
     engine_id, metrics = secrets.token_hex(8), EngineMetrics(CollectorRegistry())
     # An engine on SQLite is the only one of its database.
-    is_alone = database.dialect == "sqlite"
+    threads = database.connections
+    is_alone = isinstance(threads, SqliteThreads)
     ports = Ports(
         engine_id=engine_id,
         metrics=metrics,
@@ -155,7 +157,7 @@ def assemble(
         random=secrets.SystemRandom().randrange,
         query_time=time_query(database, local_clock),
         liveness=SqlLivenessStore(database, games_digest(), is_alone=is_alone),
-        writer=SqliteWriter(database) if is_alone else PostgresWriter(database),
+        writer=SqliteWriter(database, threads) if isinstance(threads, SqliteThreads) else PostgresWriter(database),
         notifier=NullNotifier() if is_alone else PostgresNotifier(database, engine_id, logger),
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
         networks=networks,

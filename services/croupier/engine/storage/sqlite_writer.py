@@ -1,8 +1,8 @@
 """Appends to SQLite."""
 
-import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
@@ -14,9 +14,10 @@ from croupier.engine.storage.writer import (
     change_rows,
     deadline_rows,
     lost_races,
-    write_in_task,
 )
-from croupier.runtime.database.database import Database
+from croupier.runtime.database.database import TRANSACTION_SECONDS, Database
+from croupier.runtime.database.faults import is_transient
+from croupier.runtime.database.sqlite_threads import Ended, SqliteThreads
 
 # Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
 _INSERT = "INSERT INTO entries (table_id, sequence, at, deadline, body) VALUES (?, ?, ?, ?, ?)"
@@ -28,21 +29,31 @@ _END = "DELETE FROM deadlines WHERE table_id = ?"
 
 
 class SqliteWriter(EntryWriter):
-    """Stores appends in one transaction."""
+    """Stores appends in one transaction, in the thread that writes."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, threads: SqliteThreads) -> None:
+        """`threads` are those of the database."""
         self._database = database
-        self._writing: asyncio.Task[Sequence[int]] | None = None
+        self._threads = threads
 
     def write(self, appends: Sequence[Append], written: Written) -> None:
-        self._writing = write_in_task(self._write(appends), written)
+        def ended(_: None, fault: Exception | None) -> None:
+            if isinstance(fault, sqlite3.IntegrityError):
+                self._start(lost_races, appends, fault, ended=partial(self._report, written))
+            else:
+                self._report(written, (), fault)
 
-    async def _write(self, appends: Sequence[Append]) -> Sequence[int]:
-        try:
-            await self._database.write(execute_append, appends)
-        except sqlite3.IntegrityError as conflict:
-            return await self._database.read(lost_races, appends, conflict)
-        return ()
+        self._start(execute_append, appends, ended=ended)
+
+    def _start(self, work: Callable[..., object], *arguments: object, ended: Ended) -> None:
+        self._threads.start_write(lambda connection: work(connection, *arguments), ended, TRANSACTION_SECONDS)
+
+    def _report(self, written: Written, losers: Sequence[int], fault: Exception | None) -> None:
+        if fault is None:
+            self._database.answered()
+            written(losers)
+        else:
+            written(self._database.unavailable(fault) if is_transient(fault) else fault)
 
     def close(self) -> None:
         """Do nothing: it has no connection of its own."""

@@ -104,13 +104,21 @@ class Database:
         except Exception as fault:
             if not is_transient(fault):
                 raise
-            if self._outages is not None:
-                self._outages.failed(describe(fault))
-            raise Unavailable(
-                errors_pb2.ERROR_REASON_STORE_UNAVAILABLE,
-                "the database does not answer: try again",
-                retry_after_seconds=RETRY_SECONDS,
-            ) from fault
+            raise self.unavailable(fault) from fault
+        self.answered()
+
+    def unavailable(self, fault: Exception) -> Unavailable:
+        """Return the refusal because of a transient error, and log the outage."""
+        if self._outages is not None:
+            self._outages.failed(describe(fault))
+        return Unavailable(
+            errors_pb2.ERROR_REASON_STORE_UNAVAILABLE,
+            "the database does not answer: try again",
+            retry_after_seconds=RETRY_SECONDS,
+        )
+
+    def answered(self) -> None:
+        """Log the end of an outage."""
         if self._outages is not None:
             self._outages.succeeded()
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import SQLAlchemyError
@@ -18,6 +18,8 @@ from croupier.runtime.database.faults import driver_error
 from croupier.runtime.identity.permissions import open_private
 
 Result = TypeVar("Result")
+Ended: TypeAlias = Callable[[Any, Exception | None], None]
+"""Receives what a function has returned, or raised, on the event loop."""
 READERS = 3
 BUSY_TIMEOUT_MILLISECONDS = 10_000
 CHECKPOINT_PAGES = 10_000
@@ -47,6 +49,14 @@ class SqliteThreads:
         """Call a function in the thread that writes, in a transaction."""
         return await self._writer.run(change)
 
+    def start_write(self, change: Callable[[Connection], Any], ended: Ended, seconds: float) -> None:
+        """Call a function in the thread that writes, in a transaction, and `ended` later.
+
+        After so many seconds that gets a TimeoutError, and the function is not called if it did not begin. A future and
+        the task that waits for it would cost an append as much as this hand-over to the thread.
+        """
+        self._writer.start(change, ended).limit(seconds)
+
     async def close(self) -> None:
         """End the threads after the jobs that were sent to them, and close their connections."""
         await self._readers.close()
@@ -54,24 +64,45 @@ class SqliteThreads:
         await self._writer.close()
 
 
-class _Job(NamedTuple):
-    """A function to call, None to end the thread; and where its result goes."""
+class _Job:
+    """A function to call, None to end the thread; and what its outcome is passed to, unless the job was given up."""
 
-    work: Callable[[Connection], Any] | None
-    result: asyncio.Future[Any]
+    def __init__(self, work: Callable[[Connection], Any] | None, ended: Ended) -> None:
+        self.work = work
+        self.is_given_up = False
+        self._ended = ended
+        self._loop = asyncio.get_running_loop()
+        self._limit: asyncio.TimerHandle | None = None
 
-    def settle(self, result: Any, fault: Exception | None) -> None:
+    def give_up(self) -> None:
+        """Call the function only if it has begun, and pass its outcome on in no case."""
+        self.is_given_up = True
+
+    def limit(self, seconds: float) -> None:
+        """Give the job up after a time, with a TimeoutError."""
+        self._limit = self._loop.call_later(seconds, self._end, None, TimeoutError())
+
+    def end(self, result: Any, fault: Exception | None) -> None:
+        """Pass the outcome to the event loop; called in the thread."""
         # The loop is closed if its program did not wait.
         with suppress(RuntimeError):
-            self.result.get_loop().call_soon_threadsafe(self._settle, result, fault)
+            self._loop.call_soon_threadsafe(self._end, result, fault)
 
-    def _settle(self, result: Any, fault: Exception | None) -> None:
-        if self.result.done():
-            return
-        if fault is None:
-            self.result.set_result(result)
-        else:
-            self.result.set_exception(fault)
+    def _end(self, result: Any, fault: Exception | None) -> None:
+        if not self.is_given_up:
+            self.give_up()
+            if self._limit is not None:
+                self._limit.cancel()
+            self._ended(result, fault)
+
+
+def _settle(outcome: asyncio.Future[Any], result: Any, fault: Exception | None) -> None:
+    if outcome.done():
+        return
+    if fault is None:
+        outcome.set_result(result)
+    else:
+        outcome.set_exception(fault)
 
 
 class _Threads:
@@ -86,22 +117,30 @@ class _Threads:
 
     async def run(self, work: Callable[[Connection], Result]) -> Result:
         """Return what a function returns in a thread; if the caller is cancelled before it began, it is not called."""
+        outcome: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        job = self.start(work, partial(_settle, outcome))
+        try:
+            return await outcome
+        finally:
+            job.give_up()
+
+    def start(self, work: Callable[[Connection], Any], ended: Ended) -> _Job:
+        """Call a function in a thread, and `ended` later."""
         if not self._threads:
             # Daemons, so that no statement keeps the process from ending.
             self._threads = [Thread(target=self._work, name=self._name, daemon=True) for _ in range(self._count)]
             for thread in self._threads:
                 thread.start()
-        return await self._send(work)
-
-    def _send(self, work: Callable[[Connection], Result] | None) -> asyncio.Future[Result]:
-        result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._jobs.put(_Job(work, result))
-        return result
+        job = _Job(work, ended)
+        self._jobs.put(job)
+        return job
 
     async def close(self) -> None:
         """End the threads after the jobs that were sent to them."""
         threads, self._threads = self._threads, []
-        ended: list[asyncio.Future[None]] = [self._send(None) for _ in threads]
+        ended: list[asyncio.Future[None]] = [asyncio.get_running_loop().create_future() for _ in threads]
+        for each in ended:
+            self._jobs.put(_Job(None, partial(_settle, each)))
         await asyncio.gather(*ended)
         for thread in threads:
             # It has done its last job.
@@ -110,7 +149,7 @@ class _Threads:
     def _work(self) -> None:
         connection: Connection | None = None
         while (job := self._jobs.get()).work is not None:
-            if job.result.cancelled():
+            if job.is_given_up:
                 continue
             try:
                 connection = connection or self._engine.connect()
@@ -120,11 +159,11 @@ class _Threads:
                 if _spoils(fault):
                     _close(connection)
                     connection = None
-                job.settle(None, fault)
+                job.end(None, fault)
             else:
-                job.settle(result, None)
+                job.end(result, None)
         _close(connection)
-        job.settle(None, None)
+        job.end(None, None)
 
 
 def _spoils(fault: Exception) -> bool:
