@@ -19,6 +19,7 @@ from benchmarks.loads import LONG_MATCH, SEATS
 from croupier.engine.__main__ import seed_source
 from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.servicer import EngineServicer
+from croupier.engine.api.stream_codec import encode_acceptance
 from croupier.engine.assembly import Engine, assemble
 from croupier.engine.core.fold import TableState, advance
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
@@ -79,32 +80,34 @@ class Stream:
     def __init__(self, serving: Serving) -> None:
         self._requests = asyncio.Queue[bytes]()
         self._serving = serving
-        self._is_busy = False
+        self._answer: bytes | None = None
 
-    def send(self, request: bytes) -> None:
-        """Send a request to the servicer."""
+    def send(self, request: bytes, answer: bytes = b"") -> None:
+        """Send a request to the servicer; it is finished with the message that ends with an answer."""
         self._serving.begin()
+        self._answer = answer
         self._requests.put_nowait(request)
 
     async def read(self) -> bytes:
-        """Return the next request; the one before it is finished."""
-        if self._is_busy:
-            self._serving.finish()
-        request, self._is_busy = await self._requests.get(), True
-        return request
+        """Return the next request."""
+        return await self._requests.get()
 
     async def send_initial_metadata(self, _metadata: object) -> None:
         """Do nothing: there are no headers."""
 
-    async def write(self, _message: bytes) -> None:
-        """Do nothing: no client reads."""
+    async def write(self, message: bytes) -> None:
+        """Finish the request that a message answers; no client reads."""
+        if self._answer is not None and message.endswith(self._answer):
+            self._answer = None
+            self._serving.finish()
 
 
 class Move(NamedTuple):
-    """A request of a seat's stream, and the sequence of the table after it."""
+    """A request of a seat's stream, its answer, and the sequence of the table after it."""
 
     stream: Stream
     request: bytes
+    answer: bytes
     sequence: int
 
 
@@ -113,9 +116,10 @@ def moves_of(config: TableConfig, table: TableState, streams: Sequence[Stream], 
     for number in range(WARM_UP_MOVES + MOVES):
         seat = table.seats_to_act[0]
         action = random_of(table.legal_actions(seat), random.randrange)
+        answer = encode_acceptance(str(number), table.sequence + 1)
         table = advance(config, table, table.at, SeatActed(seat, action))[-1].after
         submitted = pb.SubmitActionRequest(request_id=str(number), action=encode_action(action))
-        yield Move(streams[seat], pb.PlayTableRequest(action=submitted).SerializeToString(), table.sequence)
+        yield Move(streams[seat], pb.PlayTableRequest(action=submitted).SerializeToString(), answer, table.sequence)
 
 
 class Driver:
@@ -150,7 +154,7 @@ class Driver:
         """Play moves, so many at once, which must be of different tables."""
         for start in range(0, len(moves), at_once):
             for move in moves[start : start + at_once]:
-                move.stream.send(move.request)
+                move.stream.send(move.request, move.answer)
             await self._serving.wait()
 
     async def check(self, last: Sequence[Move]) -> None:

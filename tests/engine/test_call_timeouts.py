@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from croupier.engine.tables.call_timeouts import CALL_TIMEOUT_SECONDS, CallTimeouts
-from croupier.runtime.errors import NotFound, Unavailable
+from croupier.runtime.errors import NotFound, ServiceError, Unavailable
 from croupier.runtime.table_access import unknown_table
 from tests.engine.fakes import FakeClock
 from tests.engine.play import within_timeout
@@ -114,3 +114,21 @@ async def test_a_refused_task_may_wait_again(calls: Calls) -> None:
 async def test_an_error_of_a_call_is_its_own(calls: Calls) -> None:
     with pytest.raises(NotFound), calls.timeouts.in_time():
         raise unknown_table()
+
+
+async def test_an_answer_is_given_once_in_time_or_as_a_refusal(calls: Calls) -> None:
+    given: list[int | str] = []
+
+    def answer(outcome: int | ServiceError) -> None:
+        given.append(outcome.reason_name if isinstance(outcome, ServiceError) else outcome)
+
+    early, late = [calls.timeouts.answer_in_time(answer) for _ in range(2)]
+    await calls.pass_time(WHOLE - 1)
+    early(1)
+    early(2)
+    assert given == [1]
+    await calls.pass_time(1)
+    assert given == [1, "STORE_UNAVAILABLE"]
+    late(3)
+    await calls.pass_time(WHOLE)
+    assert given == [1, "STORE_UNAVAILABLE"]

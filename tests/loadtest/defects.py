@@ -109,7 +109,8 @@ def store_another_action(decided: Callable[..., list[Transition]]) -> object:
 
 @defect(Table, "append_once")
 def count_repeats(append_once: Callable[..., Awaitable[int]]) -> object:
-    """Repeated actions are counted as accepted again."""
+    """Repeated actions are counted as accepted again; no action is decided at once."""
+    setattr(Table, "act_at_once", lambda *_: False)  # noqa: B010 - mypy allows no other way
 
     async def counting(one: Table, request: Any, request_id: str, *others: Any) -> int:
         if request_id in attrgetter("_folded.answers")(one)[request.seat]:

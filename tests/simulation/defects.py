@@ -169,7 +169,7 @@ def never_answer_some_actions() -> AbstractContextManager[Any]:
             await asyncio.Event().wait()
         return await original(table, request, request_id, expected)
 
-    return patch.object(Table, "append_once", append_once)
+    return patch.multiple(Table, append_once=append_once, act_at_once=lambda *_: False)
 
 
 def keep_streams_while_cut_off() -> AbstractContextManager[Any]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 
 from croupier.engine.api.action_codec import decode_action
 from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal
@@ -28,6 +29,29 @@ class PlaySession:
     admission: Admission
     metrics: EngineMetrics
 
+    def receive_at_once(self, request: pb.PlayTableRequest) -> bool:
+        """Act for the player, and answer in the stream later; return False, and do nothing, if receive() has to.
+
+        A stream's message comes after receive() has returned for the one before it.
+        """
+        if request.WhichOneof("request") != "action" or self.stream.closed or not self.admission.allows(MESSAGE_COST):
+            return False
+        try:
+            self._check(request.action)
+            acted, expected = _decoded(self.table, self.player_id, request.action)
+        except ServiceError:
+            return False
+        request_id = request.action.request_id
+        if not self.table.act_at_once(acted, request_id, expected, partial(self._answer_at_once, request_id)):
+            return False
+        self.admission.owe(MESSAGE_COST)
+        return True
+
+    def _answer_at_once(self, request_id: str, outcome: int | ServiceError) -> None:
+        if isinstance(outcome, ServiceError):
+            self.metrics.actions_refused.labels(outcome.reason_name).inc()
+        self._answer(request_id, outcome)
+
     async def receive(self, request: pb.PlayTableRequest) -> None:
         """Act for the player, and answer in the stream; raises MalformedRequest for a message without action."""
         await self._throttle()
@@ -36,7 +60,14 @@ class PlaySession:
             return
         if request.WhichOneof("request") != "action":
             raise invalid_field("request", "invalid request: expected an action after the first message")
-        self.stream.answer(await self._answer(request.action))
+        try:
+            self._check(request.action)
+            outcome: int | ServiceError = await act(
+                self.table, self.player_id, request.action, self.metrics, waits=True
+            )
+        except ServiceError as refusal:
+            outcome = refusal
+        self._answer(request.action.request_id, outcome)
 
     async def _throttle(self) -> None:
         """Delay a message of a stream until the budgets of its player and their network allow it.
@@ -48,15 +79,16 @@ class PlaySession:
             self.metrics.rpc.limited.labels(PLAY_TABLE).inc()
             await asyncio.sleep(seconds)
 
-    async def _answer(self, request: pb.SubmitActionRequest) -> bytes:
-        try:
-            if request.table_id not in ("", self.table.config.table_id):
-                raise invalid_field("table_id", "invalid table_id: expected that of the stream, or none")
-            check_fields(request)
-            sequence = await act(self.table, self.player_id, request, self.metrics, waits=True)
-            return encode_acceptance(request.request_id, sequence)
-        except ServiceError as error:
-            return encode_refusal(request.request_id[:MAX_ID_CHARACTERS], error)
+    def _check(self, request: pb.SubmitActionRequest) -> None:
+        if request.table_id not in ("", self.table.config.table_id):
+            raise invalid_field("table_id", "invalid table_id: expected that of the stream, or none")
+        check_fields(request)
+
+    def _answer(self, request_id: str, outcome: int | ServiceError) -> None:
+        if isinstance(outcome, ServiceError):
+            self.stream.answer(encode_refusal(request_id[:MAX_ID_CHARACTERS], outcome))
+        else:
+            self.stream.answer(encode_acceptance(request_id, outcome))
 
 
 async def act(
@@ -67,12 +99,10 @@ async def act(
     `waits` while the table gets too many entries per second.
     """
     try:
-        seat = table.seat_of(player_id)
-        action = decode_action(request.action, table.state.rules.deck)
-        expected = request.expected_sequence if request.HasField("expected_sequence") else None
+        acted, expected = _decoded(table, player_id, request)
         while True:
             try:
-                return await table.append_once(SeatActed(seat, action), request.request_id, expected)
+                return await table.append_once(acted, request.request_id, expected)
             except LimitReached as limit:
                 if not waits:
                     raise
@@ -80,3 +110,10 @@ async def act(
     except ServiceError as error:
         metrics.actions_refused.labels(error.reason_name).inc()
         raise
+
+
+def _decoded(table: Table, player_id: str, request: pb.SubmitActionRequest) -> tuple[SeatActed, int | None]:
+    """Return the action of a player's seat, and the sequence that they expect."""
+    seat = table.seat_of(player_id)
+    action = decode_action(request.action, table.state.rules.deck)
+    return SeatActed(seat, action), request.expected_sequence if request.HasField("expected_sequence") else None

@@ -239,7 +239,9 @@ async def _read_actions(session: PlaySession, context: Context) -> None:
     """Serve the actions of a stream in order, until the client half-closes it or sends a malformed message."""
     try:
         while not session.stream.closed and (raw := await context.read()) is not grpc.aio.EOF:
-            await session.receive(_decoded(raw))
+            request = _decoded(raw)
+            if not session.receive_at_once(request):
+                await session.receive(request)
     except grpc.aio.UsageError:
         # The call ended while a message was awaited; the writer notices that itself.
         session.stream.close()

@@ -1,13 +1,19 @@
 """The time-outs of calls, with one timer for all of them."""
 
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
+from typing import TypeAlias
 
-from croupier.runtime.errors import Unavailable
+from croupier.runtime.errors import ServiceError, Unavailable
 from croupier_api.v1 import errors_pb2
 
 CALL_TIMEOUT_SECONDS = 10.0
 """The time that a call waits for a table and its log; longer than the time-out of a commit."""
+
+
+Answer: TypeAlias = Callable[[int | ServiceError], None]
+"""Receives the sequence of a stored request, or its refusal."""
 
 
 class CallTimeouts:
@@ -18,7 +24,7 @@ class CallTimeouts:
 
     def __init__(self) -> None:
         # In the order in which they began, and so expire.
-        self._running: dict[CallTimeout, None] = {}
+        self._running: dict[CallTimeout | TimedAnswer, None] = {}
         self._has_timer = False
 
     def in_time(self) -> "CallTimeout":
@@ -26,10 +32,17 @@ class CallTimeouts:
 
         An append in progress then continues in the background, since it may still become durable.
         """
+        return CallTimeout(self._running, self._next_end())
+
+    def answer_in_time(self, answer: Answer) -> "TimedAnswer":
+        """Return the answer of a call that no task waits for; it is Unavailable if the call takes longer."""
+        return TimedAnswer(self._running, self._next_end(), answer)
+
+    def _next_end(self) -> float:
         ends_at = asyncio.get_running_loop().time() + CALL_TIMEOUT_SECONDS
         if not self._has_timer:
             self._set_timer(ends_at)
-        return CallTimeout(self._running, ends_at)
+        return ends_at
 
     def _set_timer(self, at: float) -> None:
         self._has_timer = True
@@ -49,7 +62,7 @@ class CallTimeout:
 
     __slots__ = ("_cancelling", "_is_expired", "_running", "_task", "ends_at")
 
-    def __init__(self, running: "dict[CallTimeout, None]", ends_at: float) -> None:
+    def __init__(self, running: "dict[CallTimeout | TimedAnswer, None]", ends_at: float) -> None:
         self.ends_at = ends_at
         self._running = running
         self._is_expired = False
@@ -66,13 +79,38 @@ class CallTimeout:
     ) -> None:
         self._running.pop(self, None)
         if self._is_expired and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
-            raise store_unavailable("the store does not answer in time: send the same request again") from None
+            raise _late() from None
 
     def expire(self) -> None:
         """Cancel the block."""
         del self._running[self]
         self._is_expired = True
         self._task.cancel()
+
+
+class TimedAnswer:
+    """An answer that is given once, in time or as a refusal; later outcomes of its call are ignored."""
+
+    __slots__ = ("_answer", "_running", "ends_at")
+
+    def __init__(self, running: "dict[CallTimeout | TimedAnswer, None]", ends_at: float, answer: Answer) -> None:
+        self.ends_at = ends_at
+        self._running = running
+        self._answer = answer
+        running[self] = None
+
+    def __call__(self, outcome: int | ServiceError) -> None:
+        if self in self._running:
+            del self._running[self]
+            self._answer(outcome)
+
+    def expire(self) -> None:
+        """Refuse the call."""
+        self(_late())
+
+
+def _late() -> Unavailable:
+    return store_unavailable("the store does not answer in time: send the same request again")
 
 
 def store_unavailable(message: str) -> Unavailable:

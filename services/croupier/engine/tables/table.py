@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
+from opentelemetry.util.types import Attributes
+
 from croupier.engine.core import decide
 from croupier.engine.core.access import Need, Visitor, check_access, not_seated
-from croupier.engine.core.fold import TableState, Transition, transition_of
+from croupier.engine.core.fold import TableState, Transition, Turn, transition_of
 from croupier.engine.core.folded_table import FoldedTable, Request
 from croupier.engine.core.history import History
 from croupier.engine.core.log import AwaySet, Entry, Proposed, TableConfig, TableEnded, Voted
@@ -14,18 +16,19 @@ from croupier.engine.core.log_codec import decode_entry, rows_of
 from croupier.engine.core.reports import Report
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, TableChange, TableStore, append_durably
-from croupier.engine.tables.call_timeouts import CallTimeouts, store_unavailable
+from croupier.engine.tables.call_timeouts import Answer, CallTimeouts, store_unavailable
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.subscribers import Subscribers, table_moved
 from croupier.engine.tables.subscription import Subscription
+from croupier.engine.tables.table_lock import TableLock
 from croupier.engine.tables.turn_scheduler import Liveness, ScheduledTable, TurnScheduler
 from croupier.engine.tasks import Background
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import SeatActed
-from croupier.runtime.errors import IllegalNow, StaleSequence, Unavailable
+from croupier.runtime.errors import IllegalNow, ServiceError, StaleSequence, Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
-from croupier.runtime.observation.tracing import GAME, SEQUENCE, TABLE_ID, open_span
+from croupier.runtime.observation.tracing import GAME, SEQUENCE, TABLE_ID, is_traced, open_span
 from croupier.runtime.single_flight import PacedFlight
 from croupier_api.v1 import errors_pb2
 
@@ -66,7 +69,7 @@ class Table:
         self.config = config = folded.config
         self.subscribers = new_subscribers(folded)
         self.entry_rate = EntryRate(entry_limit)
-        self.lock = asyncio.Lock()
+        self.lock = TableLock()
         self.needs_catch_up = False
         """Whether the log may hold entries that this engine appended and does not know of."""
         self.is_handed_over = False
@@ -157,13 +160,71 @@ class Table:
             span.set_attribute(SEQUENCE, sequence)
             return sequence
 
-    async def _append_once(self, request: Request, request_id: str, expected_sequence: int | None) -> int:
-        for _ in range(MAX_ATTEMPTS):
+    def act_at_once(self, action: SeatActed, request_id: str, expected_sequence: int | None, answer: Answer) -> bool:
+        """Act in one call, without a task that waits; return False, and change nothing, if append_once() has to.
+
+        That is if anything has to be awaited before the decision, if the action is not accepted, and if the call is
+        traced. `answer` gets what append_once() would return or raise, as soon as the action is durable and published.
+        The lock is held until then.
+        """
+        if self.lock.locked() or self.needs_catch_up or is_traced():
+            return False
+        try:
+            if (answered := self._folded.answer_to(action, request_id)) is not None:
+                answer(answered)
+                return True
+            self.entry_rate.check(self._clock())
+            transitions = self._with_end(self._decided(action, request_id, expected_sequence))
+        except ServiceError:
+            # Only the current log may refuse a request.
+            return False
+        in_time = self._timeouts.answer_in_time(answer)
+
+        def settled(error: Exception | None) -> None:
+            if isinstance(error, SequenceTaken):
+                self._background.start(self._act_again(action, request_id, expected_sequence, in_time))
+            else:
+                self._end_act(transitions, request_id, error, in_time)
+
+        self._store.append(*self._to_append(transitions), settled)
+        # Only now, since an append that cannot begin raises its error.
+        self.lock.take()
+        return True
+
+    def _end_act(self, transitions: list[Transition], request_id: str, error: Exception | None, answer: Answer) -> None:
+        try:
+            if error is None:
+                self._apply_stored(transitions)
+                self._accepted.inc()
+                answer(_sequence_of(transitions, request_id))
+            else:
+                # As in store().
+                self.schedule_turn()
+                answer(self._append_failed(error))
+        finally:
+            self.lock.release()
+
+    async def _act_again(
+        self, action: SeatActed, request_id: str, expected_sequence: int | None, answer: Answer
+    ) -> None:
+        """Repeat an action that lost a race; the lock, which is held, keeps it before all requests that came later."""
+        try:
+            answer(await self._append_once(action, request_id, expected_sequence, attempts_made=1))
+        except ServiceError as refusal:
+            answer(refusal)
+        finally:
+            self.lock.release()
+
+    async def _append_once(
+        self, request: Request, request_id: str, expected_sequence: int | None, attempts_made: int = 0
+    ) -> int:
+        for attempt in range(attempts_made, MAX_ATTEMPTS):
             if self.needs_catch_up:
                 await self.catch_up()
             if (answered := self._folded.answer_to(request, request_id)) is not None:
                 return answered
-            self.entry_rate.check(self._clock())
+            if attempt == 0:
+                self.entry_rate.check(self._clock())
             try:
                 with open_span("decide"):
                     transitions = self._decided(request, request_id, expected_sequence)
@@ -180,8 +241,7 @@ class Table:
             if await self.store(transitions):
                 if isinstance(request, SeatActed):
                     self._accepted.inc()
-                entries = (transition.entry for transition in transitions)
-                return next(entry.sequence for entry in entries if entry.request_id == request_id)
+                return _sequence_of(transitions, request_id)
         raise Unavailable(
             errors_pb2.ERROR_REASON_TABLE_BUSY,
             "too many calls change the table at once: try again",
@@ -216,44 +276,50 @@ class Table:
         Transitions that reach a limit of the operator are followed by the end of the table. The caller holds the lock.
         Raises Unavailable.
         """
-        reports = len(self.reports) + sum(transition.reports for transition in transitions)
-        transitions = transitions + decide.end(self.config, transitions[-1].after, reports, self._limits)
-        if not await self._append(transitions):
-            return False
-        self.is_last_writer = True
-        if isinstance(ended := transitions[-1].entry.event, TableEnded):
-            self._ended.labels(ended.limit).inc()
-        with open_span("publish", {TABLE_ID: self.config.table_id, SEQUENCE: transitions[-1].entry.sequence}):
-            self._publish(transitions)
-        return True
-
-    async def _append(self, transitions: list[Transition]) -> bool:
-        new_reports = sum(transition.reports for transition in transitions)
-        is_over = transitions[-1].after.is_over
-        change = TableChange(len(self.reports) + new_reports, is_over) if new_reports else None
-        self.needs_catch_up = True
+        transitions = self._with_end(transitions)
+        about: Attributes = {TABLE_ID: self.config.table_id, SEQUENCE: transitions[-1].after.sequence}
         try:
-            table_id, after = self.config.table_id, transitions[-1].after
-            with open_span("append", {TABLE_ID: table_id, SEQUENCE: after.sequence}):
-                entries = [transition.entry for transition in transitions]
-                await append_durably(self._store, table_id, entries, change, after.turn)
-            self.needs_catch_up = False
+            with open_span("append", about):
+                await append_durably(self._store, *self._to_append(transitions))
         except SequenceTaken:
             await self.catch_up()
             return False
         except asyncio.CancelledError:
             self._background.start(self._repeat_append(transitions))
             raise
-        except Unavailable as outage:
-            raise store_unavailable("the database did not answer: send the same request again") from outage
         except Exception as error:
-            self._logger.error("append failed", table_id=self.config.table_id, exc_info=error)
-            raise store_unavailable("the store failed: send the same request again") from error
+            raise self._append_failed(error) from error
+        else:
+            with open_span("publish", about):
+                self._apply_stored(transitions)
+            return True
         finally:
             if self.needs_catch_up:
                 # The entries may be stored all the same: subscribers must get them even if no call follows.
                 self.schedule_turn()
-        return True
+
+    def _with_end(self, transitions: list[Transition]) -> list[Transition]:
+        reports = len(self.reports) + sum(transition.reports for transition in transitions)
+        return transitions + decide.end(self.config, transitions[-1].after, reports, self._limits)
+
+    def _to_append(self, transitions: list[Transition]) -> tuple[str, list[Entry], TableChange | None, Turn]:
+        """Return the arguments of an append; until it is durable, the log may have more entries than this engine."""
+        self.needs_catch_up = True
+        after, new_reports = transitions[-1].after, sum(transition.reports for transition in transitions)
+        change = TableChange(len(self.reports) + new_reports, after.is_over) if new_reports else None
+        return self.config.table_id, [transition.entry for transition in transitions], change, after.turn
+
+    def _apply_stored(self, transitions: list[Transition]) -> None:
+        self.needs_catch_up, self.is_last_writer = False, True
+        if isinstance(ended := transitions[-1].entry.event, TableEnded):
+            self._ended.labels(ended.limit).inc()
+        self._publish(transitions)
+
+    def _append_failed(self, error: Exception) -> Unavailable:
+        if isinstance(error, Unavailable):
+            return store_unavailable("the database did not answer: send the same request again")
+        self._logger.error("append failed", table_id=self.config.table_id, exc_info=error)
+        return store_unavailable("the store failed: send the same request again")
 
     async def _repeat_append(self, transitions: list[Transition]) -> None:
         """Repeat an append whose caller was cancelled; a read of the log alone could precede its commit."""
@@ -395,6 +461,10 @@ class Table:
         self.retire()
         async with self.lock:
             self.subscribers.hand_over()
+
+
+def _sequence_of(transitions: Sequence[Transition], request_id: str) -> int:
+    return next(one.entry.sequence for one in transitions if one.entry.request_id == request_id)
 
 
 def not_finished() -> IllegalNow:
