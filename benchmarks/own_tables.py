@@ -25,7 +25,7 @@ from benchmarks.measurement import Row, format_table, usage
 from benchmarks.own_table_streams import StreamProcess
 from benchmarks.services import DRIVER_CORES, NO_LIMITS, PACKAGES, SERVER_CORES, free_server_cores, pin
 from croupier.cli.launcher.background import started_services
-from croupier.engine.storage.schema import DEADLINES
+from croupier.engine.storage.schema import ENTRIES
 from croupier.engine.storage.schema import TABLES as ENGINE_TABLES
 from croupier.lobby.feed.own_tables import SLOW_ACTION_SECONDS
 from croupier.lobby.storage.schema import SEATS, TABLES
@@ -93,6 +93,7 @@ async def fill(database: Database, players: int) -> list[Table]:
     forming = [table_of(number, TableState.FORMING) for number in range(min(CHANGING_TABLES, pairs))]
     deadline = now_milliseconds() + HOUR * 1000
     known = {"status": "open", "game": "solo", "rules_version": 1, "config": "{}", "seed": bytes(32), "created_at": 0}
+    entry = {"sequence": 1, "at": 0, "body": "{}", "to_act": 1, "away": 0}
     rows = {
         TABLES: [to_row(table) for table in (*games, *forming)],
         SEATS: [
@@ -101,7 +102,7 @@ async def fill(database: Database, players: int) -> list[Table]:
             for seat in table.seats
         ],
         ENGINE_TABLES: [{"table_id": game.table_id, **known} for game in games],
-        DEADLINES: [{"table_id": game.table_id, "at": deadline, "to_act": 1, "away": 0} for game in games],
+        ENTRIES: [{"table_id": game.table_id, "deadline": deadline, **entry} for game in games],
     }
     for table, values in rows.items():
         for start in range(0, len(values), INSERTED):

@@ -14,7 +14,6 @@ from sqlalchemy import insert
 
 from benchmarks.measurement import Row
 from croupier.engine.cluster.notifier import PostgresNotifier
-from croupier.engine.core.fold import Turn
 from croupier.engine.storage.postgres_writer import PostgresWriter
 from croupier.engine.storage.schema import TABLES
 from croupier.engine.storage.writer import Append
@@ -77,10 +76,11 @@ class WriterInstance:
         try:
             while now < until:
                 sequence += 1
-                rows = [(table_id, sequence, sequence, sequence, BODY) for table_id in self.tables]
+                rows = [(table_id, sequence, sequence, sequence, BODY, 1, 0) for table_id in self.tables]
                 written = asyncio.get_running_loop().create_future()
-                appends = [Append(row[0], [row], sequence, sequence, Turn(), None) for row in rows]
-                self._writer.write(appends, written.set_result)
+                self._writer.write(
+                    [Append(row[0], [row], sequence, sequence, None) for row in rows], written.set_result
+                )
                 if outcome := await written:
                     raise RuntimeError(f"a commit failed: {outcome}")
                 self._notifier.logs_extended(dict.fromkeys(self.tables, sequence))

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from prometheus_client import CollectorRegistry
+from sqlalchemy import Connection, delete
 
 from croupier.engine.api.control_servicer import EngineControlServicer, games_digest
 from croupier.engine.api.scoring_channel import ScoringChannel
@@ -15,15 +16,26 @@ from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.assembly import Engine, Ports, wire
 from croupier.engine.bots.worker import BotRequest
 from croupier.engine.cluster.liveness import SqlLivenessStore
+from croupier.engine.core.log import TableConfig
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
+from croupier.engine.storage.claims import claim_overdue
+from croupier.engine.storage.schema import DEADLINES
 from croupier.engine.storage.sqlite_writer import execute_append
-from croupier.engine.storage.writer import Append, Written, lost_races, write_in_task
+from croupier.engine.storage.writer import (
+    Append,
+    Written,
+    deadline_rows,
+    lost_races,
+    open_with_deadline,
+    write_in_task,
+)
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
 from croupier.runtime.admission.budget import MILLISECOND
 from croupier.runtime.admission.limits import Limits, limits_of
 from croupier.runtime.database.database import Database
+from croupier.runtime.database.upsert import insert_into
 from croupier.runtime.identity import tokens
 from croupier.runtime.identity.links import links_by
 from croupier.runtime.observation.outage_log import OutageLog
@@ -52,7 +64,7 @@ ARCHIVE_SECONDS = 3.0
 
 
 class SimulatedWriter:
-    """Appends in one transaction, as the production writers do.
+    """Appends in one transaction and keeps rows of deadlines, as the writer of PostgreSQL does.
 
     A transaction continues in the database after the death of the engine that sent it.
     """
@@ -62,6 +74,10 @@ class SimulatedWriter:
         self._lost = lost
         self._writing: asyncio.Task[Sequence[int]] | None = None
         self._database = database
+
+    async def open(self, append: Append, config: TableConfig) -> bool:
+        """Open a prepared table with its first entries."""
+        return await self._access.write(open_with_deadline, append, config)
 
     def write(self, appends: Sequence[Append], written: Written) -> None:
         """Begin to store all appends, or none."""
@@ -79,17 +95,31 @@ class SimulatedWriter:
 
     async def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
         try:
-            await self._access.write(execute_append, appends)
+            await self._access.write(_append, appends)
         except sqlite3.IntegrityError as conflict:
             losers = await self._access.read(lost_races, appends, conflict)
             self._lost(len(losers))
             return losers
         return ()
 
+    async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
+        """Claim overdue tables by their rows of deadlines."""
+        return await self._access.write(claim_overdue, before, until, limit)
+
     def close(self) -> None:
         """Give up the write under way."""
         if self._writing is not None:
             self._writing.cancel()
+
+
+def _append(connection: Connection, appends: Sequence[Append]) -> None:
+    execute_append(connection, appends)
+    deadlines = insert_into(connection.dialect.name, DEADLINES)
+    scheduled = deadlines.on_conflict_do_update(index_elements=["table_id"], set_={"at": deadlines.excluded.at})
+    for row in deadline_rows(appends):
+        connection.execute(scheduled.values(row))
+    ended = [append.table_id for append in appends if append.ends_game]
+    connection.execute(delete(DEADLINES).where(DEADLINES.c.table_id.in_(ended)))
 
 
 class SimulatedBotWorkers:

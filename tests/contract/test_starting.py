@@ -14,6 +14,7 @@ import pytest
 
 from croupier.engine.__main__ import main, seed_source
 from croupier.runtime.identity.tokens import write_new_key_pair
+from tests.contract.deployment import EngineProcess
 from tests.databases import copy_database
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
@@ -99,6 +100,14 @@ def test_a_port_in_use_is_reported(error_line: ErrorLine, database: str, tmp_pat
             assert address in error_line(database=database, **{name: address})
     with closing(sqlite3.connect(tmp_path / "engine.db")) as connection:
         assert connection.execute("SELECT count(*) FROM engines").fetchone() == (0,)
+
+
+def test_a_second_engine_on_a_file_of_sqlite_ends(error_line: ErrorLine, own_engine: EngineProcess) -> None:
+    """It would not know the deadlines that the first one stores."""
+    expected = f"another process uses the database {own_engine.folder}/engine.db: stop it, or use PostgreSQL"
+    assert expected in error_line(database=own_engine.database)
+    own_engine.kill()
+    own_engine.start()
 
 
 def test_a_fixed_seed_gives_the_same_deals() -> None:

@@ -10,7 +10,7 @@ from croupier.engine.cluster.housekeeping import ARCHIVE_RETRY_MILLISECONDS, Ret
 from croupier.engine.core.log import ActedBy
 from croupier.engine.core.log_codec import decode_entry
 from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange, TableStatus, append_durably, log_rows
-from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
+from croupier.engine.storage.schema import ARCHIVE, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database.database import Database
 from tests.databases import execute
@@ -31,8 +31,8 @@ async def finished(store: SqlTableStore, table_id: str = "t1", reports_done: int
 
 
 async def rows(database: Database) -> list[int]:
-    """Return the numbers of rows of tables, entries, deadlines and the archive."""
-    counts = [select(func.count()).select_from(table) for table in (TABLES, ENTRIES, DEADLINES, ARCHIVE)]
+    """Return the numbers of rows of tables, entries and the archive."""
+    counts = [select(func.count()).select_from(table) for table in (TABLES, ENTRIES, ARCHIVE)]
     return [(await execute(database, count))[0][0] for count in counts]
 
 
@@ -64,7 +64,7 @@ async def test_an_archived_table_has_the_same_answers(
     await store.set_reports_done("t1", 2)
     before = await answers(store, len(log))
     assert await archive_finished(store, log[-1].at + 1) == 1
-    assert await rows(database) == [0, 0, 0, 1]
+    assert await rows(database) == [0, 0, 1]
     assert await answers(store, len(log)) == before
     assert await loaded(store) == LoadedTable("finished", config, tuple(as_archived(log)))
 
@@ -78,7 +78,7 @@ async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableS
     assert await archive_finished(store, ENDED) == 0
     assert await archive_finished(store, ENDED + 1) == 5
     assert await archive_finished(store, ENDED + 1) == 0
-    assert await rows(database) == [3, 3, 1, 5]
+    assert await rows(database) == [3, 3, 5]
     for done in (2, 1):
         await store.set_reports_done("unreported", done)
         assert await store.reports_done("unreported") == 2
@@ -87,7 +87,7 @@ async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableS
     assert {name: found.status for name, found in (await store.statuses(list(statuses))).items()} == statuses
     assert await store.delete_archived(ENDED, 10) == 0
     assert [await store.delete_archived(ENDED + 1, 4) for _ in range(3)] == [4, 2, 0]
-    assert await rows(database) == [2, 1, 1, 0]
+    assert await rows(database) == [2, 1, 0]
 
 
 async def test_tables_that_were_never_opened_are_deleted_by_age_or_by_id(
@@ -102,11 +102,11 @@ async def test_tables_that_were_never_opened_are_deleted_by_age_or_by_id(
     assert [await store.discard_prepared(named) for _ in range(2)] == [1, 0]
     assert await store.discard_prepared([]) == 0
     assert await store.delete_prepared(START, 2) == 0
-    assert await rows(database) == [5, 3, 1, 0]
+    assert await rows(database) == [5, 3, 0]
     assert [await store.delete_prepared(START + 1, 2) for _ in range(3)] == [2, 1, 0]
     found = await store.statuses([*prepared, *named])
     assert {name: one.status for name, one in found.items()} == {"open": "open", "over": "finished"}
-    assert await rows(database) == [2, 3, 1, 0]
+    assert await rows(database) == [2, 3, 0]
 
 
 async def test_a_table_has_the_network_of_its_creator_until_its_end(store: SqlTableStore, database: Database) -> None:
@@ -134,7 +134,7 @@ async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
             await append_durably(store, "t1", late, LAST)
     await append_durably(store, "t2", [entry(2)], None)
     assert await loaded(store) == before
-    assert await rows(database) == [1, 2, 1, 1]
+    assert await rows(database) == [1, 2, 1]
     assert not await store.open(make_config(), [entry(1)])
     assert await store.reports_done("t1") in (0, 2)
     await store.set_reports_done("t1", 2)
@@ -161,10 +161,10 @@ async def test_a_log_that_differs_from_its_packed_form_is_kept(store: SqlTableSt
     packed = await packed_log(store, "t1")
     with pytest.raises(ValueError, match="the log has 2 entries: expected 1"):
         await store.archive("t1", packed._replace(entries=1))
-    assert await rows(database) == [1, 2, 0, 0]
+    assert await rows(database) == [1, 2, 0]
     for _ in range(2):
         await store.archive("t1", packed)
-    assert await rows(database) == [0, 0, 0, 1]
+    assert await rows(database) == [0, 0, 1]
 
 
 @pytest.mark.parametrize("bad", [(2, "{"), (2, '{"t":"foo","v":1}'), (3, '{"t":"compensate","v":1,"milliseconds":5}')])
@@ -186,7 +186,7 @@ async def test_a_table_that_cannot_be_archived_keeps_no_other_one_from_it(
         return [engine.count(f"croupier_{name}_total") for name in ("tables_archived", "archive_failures")]
 
     assert await store.statuses(["t0", "bad", "t2"]) == dict.fromkeys(("t0", "bad", "t2"), TableStatus("finished"))
-    assert await rows(database) == [1, 2, 0, 2]
+    assert await rows(database) == [1, 2, 2]
     assert counts() == [2, 1]
     assert [fields["table_id"] for level, _, fields in engine.logger.lines if level == "error"] == ["bad"]
     engine.clock.advance(ARCHIVE_RETRY_MILLISECONDS)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 from prometheus_client import CollectorRegistry
 
+from croupier.engine.core.log import TableConfig
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.group_commit import GroupCommit
 from croupier.engine.storage.port import SequenceTaken
@@ -31,6 +32,12 @@ class HeldWriter:
     def __init__(self) -> None:
         self.writes: list[Write] = []
         self.is_closed = False
+
+    async def open(self, append: Append, config: TableConfig) -> bool:
+        raise NotImplementedError
+
+    async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
+        raise NotImplementedError
 
     def write(self, appends: Sequence[Append], written: Written) -> None:
         self.writes.append(Write([append.table_id for append in appends], written))

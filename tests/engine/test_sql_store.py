@@ -9,7 +9,7 @@ from unittest.mock import AsyncMock
 
 import asyncpg
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from croupier.engine.core.fold import Turn
@@ -26,7 +26,7 @@ from tests.databases import execute
 from tests.engine.databases import entries_of, entry, loaded, opened, running, sequences, store_on, without
 from tests.engine.fakes import START, FakeClock
 from tests.engine.play import make_config, whole_log, within_timeout
-from tests.migrations import differences, up_to_date
+from tests.migrations import differences, migrate_to, up_to_date
 from tests.waiting import settled
 
 LATER = START + 60_000
@@ -36,6 +36,33 @@ async def test_migrations_create_the_current_schema(empty_url: str) -> None:
     async with up_to_date(empty_url, "croupier.engine") as database:
         assert await database.read(differences, METADATA, "engine_schema_version") == []
         assert not await migrate(database, "croupier.engine")
+
+
+STORED_BY_0005 = (
+    """INSERT INTO tables
+        (table_id, status, game, rules_version, config, seed, created_at, reports_due, reports_done, reports_at)
+        VALUES (:id, 'open', 'thulla', 1, '{}', :seed, 0, 0, 0, 0)""",
+    "INSERT INTO entries (table_id, sequence, at, deadline, body) VALUES (:id, 1, 1, 5, '{}'), (:id, 2, 3, 7, '{}')",
+    "INSERT INTO deadlines (table_id, at, to_act, away) VALUES (:id, 9, :to_act, :away)",
+)
+
+
+async def test_turns_of_open_tables_outlive_the_migration_that_stores_them_with_entries(empty_url: str) -> None:
+    old = open_database(empty_url)
+    await migrate_to(old, "croupier.engine", "0005")
+    stored = {"t1": Turn(0b10, 0b01), "t2": Turn(0b01), "t3": None}
+    for table_id, turn in stored.items():
+        to_act, away = turn or (None, None)
+        for statement in STORED_BY_0005:
+            await execute(old, text(statement), {"id": table_id, "seed": b"s", "to_act": to_act, "away": away})
+    await old.close()
+    async with up_to_date(empty_url, "croupier.engine") as database, running(store_on(database)) as store:
+        assert await store.statuses([*stored]) == {name: TableStatus("open", 7, turn) for name, turn in stored.items()}
+        rest = [] if database.dialect == "sqlite" else [(each,) for each in stored]
+        assert await execute(database, "SELECT table_id FROM deadlines ORDER BY table_id") == rest
+        assert sorted(await store.claim_overdue(10, 20, 10)) == [*stored]
+        first = await execute(database, "SELECT to_act, away FROM entries WHERE sequence = 1")
+        assert first == [(None, None)] * 3
 
 
 async def test_repeated_preparation_returns_the_same_seed(store: SqlTableStore) -> None:
@@ -76,7 +103,7 @@ async def test_the_turn_after_the_last_entry_is_stored_with_it_while_a_table_is_
     ]
     await asyncio.gather(*appends)
     # As an engine of a version without turns has stored it.
-    await execute(database, "UPDATE deadlines SET to_act = NULL, away = NULL WHERE table_id = 't1'")
+    await execute(database, "UPDATE entries SET to_act = NULL, away = NULL WHERE table_id = 't1'")
     assert await store.statuses(["t0", "t1", "t2"]) == {
         "t0": TableStatus("open", START + 3, Turn(0b100)),
         "t1": TableStatus("open", START + 2),

@@ -6,17 +6,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, make_url, select
 
-from croupier.engine.storage.port import TableChange, append_durably
+from croupier.engine.core.fold import Turn
+from croupier.engine.storage.port import TableChange, TableStatus, append_durably
 from croupier.engine.storage.schema import DEADLINES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.writer import REPORT_MILLISECONDS
-from croupier.runtime.database.database import open_database
-from tests.databases import held_transaction
-from tests.engine.databases import another_store, entry, opened, store_on
+from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.sqlite_threads import Ended, SqliteThreads
+from croupier.runtime.errors import Unavailable
+from tests.databases import execute, held_transaction
+from tests.engine.databases import another_store, entry, opened, running, store_on
 from tests.engine.fakes import START
-from tests.engine.play import within_timeout
+from tests.engine.play import make_config, within_timeout
 from tests.query_plans import before_each_statement
 
 DUE = TableChange(1, finished=False)
@@ -56,21 +59,109 @@ async def test_a_table_has_its_new_deadline_and_a_finished_one_none(store: SqlTa
     assert sorted(await store.claim_overdue(START + 10**9, START + 10**9, 10)) == ["t1", "t3"]
 
 
-async def test_a_concurrent_append_keeps_its_new_deadline(sqlite_url: str) -> None:
+async def test_a_concurrent_append_keeps_the_new_time_of_its_reports(sqlite_url: str) -> None:
     """On PostgreSQL a lock keeps the row as it is."""
 
     def move_on(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if statement.startswith("UPDATE deadlines"):
+        if statement.startswith("UPDATE tables"):
             with sqlite3.connect(sqlite_url.removeprefix("sqlite:///")) as other:
-                other.execute("UPDATE deadlines SET at = ? WHERE table_id = 't1'", [START + 50])
+                other.execute("UPDATE tables SET reports_at = ? WHERE table_id = 't1'", [LATE + 50])
 
     database = open_database(sqlite_url)
-    store = store_on(database)
-    for table_id in ("t1", "t2"):
-        await opened(store, table_id, [entry(1, deadline=START)])
-    with before_each_statement(move_on):
-        assert await store.claim_overdue(START + 1, START + 5, 10) == ["t2"]
-    assert await store.claim_overdue(START + 49, START + 60, 10) == ["t2"]
+    async with running(store_on(database)) as store:
+        for table_id in ("t1", "t2"):
+            await opened(store, table_id)
+            await append_durably(store, table_id, [entry(2, at=START)], DUE)
+        with before_each_statement(move_on):
+            assert await store.claim_unreported(LATE, LATE + 5, 10) == ["t2"]
+        assert await store.claim_unreported(LATE + 49, LATE + 60, 10) == ["t2"]
+    await database.close()
+
+
+async def test_an_engine_that_starts_knows_the_deadlines_and_turns_of_open_tables(
+    store: SqlTableStore, database_url: str
+) -> None:
+    for table_id in ("t1", "t2", "t3", "t4"):
+        await opened(store, table_id)
+    await append_durably(store, "t1", [entry(2, deadline=START + 2)], None, Turn(0b10, 0b01))
+    await append_durably(store, "t2", [entry(2, deadline=START + 9), entry(3, deadline=START + 1)], None, Turn(0b100))
+    await append_durably(store, "t3", [entry(2, deadline=0)], TableChange(1, finished=True))
+    async with another_store(database_url) as started:
+        assert await started.statuses(["t1", "t2", "t3", "t4"]) == {
+            "t1": TableStatus("open", START + 2, Turn(0b10, 0b01)),
+            "t2": TableStatus("open", START + 1, Turn(0b100)),
+            "t3": TableStatus("finished"),
+            "t4": TableStatus("open", START, Turn()),
+        }
+        assert await started.claim_overdue(START + 2, START + 50, 10) == ["t4", "t2"]
+        assert await started.claim_overdue(START + 3, START + 50, 10) == ["t1"]
+        assert await started.claim_overdue(START + 50, START + 60, 10) == []
+
+
+class LosingThreads(SqliteThreads):
+    """Threads whose transaction fails at its commit, or whose answer is lost after it."""
+
+    fails = loses_answer = False
+
+    async def write(self, change: Callable[[Connection], Any]) -> Any:
+        result = await super().write(self._possibly_failing(change))
+        if self.loses_answer:
+            raise TimeoutError
+        return result
+
+    def start_write(self, change: Callable[[Connection], Any], ended: Ended, seconds: float) -> None:
+        def possibly_lost(result: Any, fault: Exception | None) -> None:
+            ended(*(None, TimeoutError()) if self.loses_answer else (result, fault))
+
+        super().start_write(self._possibly_failing(change), possibly_lost, seconds)
+
+    def _possibly_failing(self, change: Callable[[Connection], Any]) -> Callable[[Connection], Any]:
+        def failing(connection: Connection) -> None:
+            change(connection)
+            raise TimeoutError
+
+        return failing if self.fails else change
+
+
+@pytest.fixture
+async def losing(sqlite_url: str) -> AsyncIterator[LosingThreads]:
+    threads = LosingThreads(make_url(sqlite_url))
+    yield threads
+    await threads.close()
+
+
+async def test_the_only_engine_knows_the_deadlines_after_a_commit_that_failed_or_whose_answer_was_lost(
+    losing: LosingThreads,
+) -> None:
+    async with running(store_on(Database(losing))) as store:
+        for table_id in ("t1", "t2"):
+            await opened(store, table_id)
+        await store.prepare(make_config(table_id="t3"), START)
+        assert await store.claim_overdue(START, START, 10) == []
+        late, early = START + 100, START - 100
+        losing.fails = True
+        with pytest.raises(Unavailable):
+            await append_durably(store, "t1", [entry(2, deadline=late)], None)
+        with pytest.raises(Unavailable):
+            await append_durably(store, "t2", [entry(2, deadline=0)], TableChange(1, finished=True))
+        losing.fails = False
+        assert await store.claim_overdue(START + 1, START + 1, 10) == ["t1", "t2"]
+        losing.loses_answer = True
+        with pytest.raises(Unavailable):
+            await append_durably(store, "t1", [entry(2, deadline=early)], None)
+        with pytest.raises(Unavailable):
+            await store.open(make_config(table_id="t3"), [entry(1, deadline=early + 1)])
+        losing.loses_answer = False
+        assert await store.claim_overdue(early + 2, late, 10) == ["t1", "t3"]
+
+
+async def test_an_append_to_sqlite_stores_no_deadline(sqlite_url: str) -> None:
+    database = open_database(sqlite_url)
+    async with running(store_on(database)) as store:
+        await opened(store)
+        await append_durably(store, "t1", [entry(2, deadline=START + 9)], None)
+        assert await execute(database, select(DEADLINES)) == []
+        assert await store.claim_overdue(START + 10, START + 10, 1) == ["t1"]
     await database.close()
 
 

@@ -18,6 +18,7 @@ from loadtest.record import Ledger, Outage, SeatRecord, StoredEntry, StoredTable
 
 TABLE = ("t", "open", "solo", 1, "{}", b"seed")
 ENTRIES = [("t", 1, 10, 20, "{}"), ("t", 2, 15, 25, '{"t": "compensate", "v": 1, "milliseconds": 5}')]
+INSERT_ENTRY = "INSERT INTO entries (table_id, sequence, at, deadline, body) VALUES (?, ?, ?, ?, ?)"
 
 
 @pytest.fixture
@@ -33,12 +34,12 @@ def databases(tmp_path: Path) -> Databases:
             " reports_done, reports_at) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0)",
             TABLE,
         )
-        connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", ENTRIES)
+        connection.executemany(INSERT_ENTRY, ENTRIES)
     return Databases(*(f"sqlite:///{tmp_path}/{name}.db" for name in ("engine", "scoring")))
 
 
 def end_the_game(connection: Connection) -> None:
-    connection.execute("INSERT INTO entries VALUES ('t', 3, 30, 0, '{}')")
+    connection.execute(INSERT_ENTRY, ("t", 3, 30, 0, "{}"))
     connection.execute("UPDATE tables SET status = 'finished'")
     connection.commit()
 

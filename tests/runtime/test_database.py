@@ -1,6 +1,7 @@
 """An unusable database is reported in one line, and each fault has a message of its own."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from croupier.runtime.database.database import (
     check_permissions,
     database_name,
     open_database,
+    sole_use,
     sqlite_url,
 )
 from croupier.runtime.database.faults import describe, ends_session, is_transient, is_unreachable
@@ -93,6 +95,27 @@ async def test_names_and_passwords_with_special_characters_reach_the_server(post
     finally:
         postgres.run_sql("postgres", f"DROP DATABASE {quoted} WITH (FORCE)")
         postgres.run_sql("postgres", f"DROP ROLE {quoted}")
+
+
+def test_one_process_at_a_time_has_the_sole_use_of_a_file(tmp_path: Path) -> None:
+    file, other_name = tmp_path / "own.db", tmp_path / "link.db"
+    file.touch()
+    other_name.symlink_to(file)
+    for name in (file, other_name):
+        with sole_use(open_database(sqlite_url(file))):
+            used = f"another process uses the database {file}: stop it"
+            with pytest.raises(SettingsError, match=re.escape(used)), sole_use(open_database(sqlite_url(name))):
+                pass
+    with pytest.raises(ValueError), sole_use(open_database(sqlite_url(file))):  # noqa: PT011 - it is ours
+        raise ValueError
+    with sole_use(open_database(sqlite_url(other_name))), sole_use(open_database(sqlite_url(tmp_path / "new.db"))):
+        assert file.with_name("own.db-lock").stat().st_mode & 0o777 == 0o600
+    nowhere, expected = (
+        open_database(sqlite_url(tmp_path / "nowhere" / "own.db")),
+        r"\(no such file or directory\): check",
+    )
+    with pytest.raises(SettingsError, match=expected), sole_use(nowhere):
+        pass
 
 
 async def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def seed_source(shuffle_seed: str) -> Callable[[int], bytes]:
 
 
 def build(settings: EngineSettings, resources: Resources) -> Service:
-    """Wire the engine; raises SettingsError for an unusable key."""
+    """Wire the engine; raises SettingsError for an unusable key, and for a file of SQLite with an engine."""
 
     def local_clock() -> int:
         return now_milliseconds() + settings.clock_offset_milliseconds
@@ -47,6 +47,8 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
     new_seed = seed_source(settings.shuffle_seed)
     limits = limits_of(settings, time.monotonic_ns, settings.stranger_units_per_second, settings.stranger_burst)
     engine = assemble(settings, resources.database, scoring, new_seed, local_clock, limits.network, resources.logger)
+    # A second one on SQLite would not know the deadlines.
+    resources.use_database_alone()
     metrics = engine.metrics
     metrics.streams.set_function(lambda: len(limits.streams))
     links = links_by(signing_key, settings.link_days, engine.clock)

@@ -1,11 +1,10 @@
 """The folder of services that are started here: keys, databases, logs, and the running processes."""
 
-import fcntl
 import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.keys import AUTHORITY_DAYS, certificate_files, make_missing
+from croupier.runtime.file_lock import file_lock
 from croupier.runtime.identity.permissions import check_private, make_private_folder
 from croupier.runtime.server.program import SettingsError
 
@@ -105,19 +105,15 @@ def _unusable(folder: DataFolder, fault: OSError) -> CommandFault:
 @contextmanager
 def sole_use(folder: DataFolder) -> Iterator[None]:
     """Lock the folder for this process; raises CommandFault if another one runs services in it."""
-    try:
-        lock = os.open(folder.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as fault:
-        raise _unusable(folder, fault) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise CommandFault(f"services run in {folder.path} already: stop them, or choose another --data-dir") from None
-    try:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(file_lock(folder.path / "lock"))
+        except BlockingIOError:
+            used = f"services run in {folder.path} already: stop them, or choose another --data-dir"
+            raise CommandFault(used) from None
+        except OSError as fault:
+            raise _unusable(folder, fault) from None
         yield
-    finally:
-        os.close(lock)
 
 
 def running_in(path: Path) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from sqlalchemy import Connection, delete, select
 
 from croupier.engine.core.compensation import Outage
-from croupier.engine.storage.schema import DEADLINES, ENGINES, OUTAGES
+from croupier.engine.storage.schema import ENGINES, OUTAGES, TABLES
 from croupier.engine.tables.turn_scheduler import Liveness
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.upsert import insert_into
@@ -31,7 +31,7 @@ CUT_OFF_MILLISECONDS = 10_000
 and than most restarts of a database, in which players just wait."""
 OUTAGE_RETENTION_MILLISECONDS = 2 * 86_400_000
 """Longer than the time of any seat for an action."""
-_ANY_OPEN = select(DEADLINES.c.table_id).limit(1)
+_ANY_OPEN = select(TABLES.c.table_id).where(TABLES.c.status == "open").limit(1)
 
 
 class LivenessReport(NamedTuple):

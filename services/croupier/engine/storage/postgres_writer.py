@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 
+from croupier.engine.core.log import TableConfig
+from croupier.engine.storage.claims import claim_overdue
 from croupier.engine.storage.writer import (
     Append,
     EntryWriter,
@@ -10,6 +12,7 @@ from croupier.engine.storage.writer import (
     change_rows,
     deadline_rows,
     lost_races,
+    open_with_deadline,
     write_in_task,
 )
 from croupier.runtime.database.database import Database
@@ -25,14 +28,14 @@ COMMIT_SECONDS = 4.0
 # all other parts read `appended`, which makes the keys of entries come first.
 _WRITE = """
 WITH appended AS (
-    INSERT INTO entries (table_id, sequence, at, deadline, body)
-    SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[])
+    INSERT INTO entries (table_id, sequence, at, deadline, body, to_act, away)
+    SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[], $6::smallint[], $7::smallint[])
     RETURNING 1
 ), scheduled AS (
-    INSERT INTO deadlines (table_id, at, to_act, away)
-    SELECT * FROM unnest($6::text[], $7::bigint[], $8::smallint[], $9::smallint[])
+    INSERT INTO deadlines (table_id, at)
+    SELECT * FROM unnest($8::text[], $9::bigint[])
     WHERE (SELECT count(*) FROM appended) > 0
-    ON CONFLICT (table_id) DO UPDATE SET at = excluded.at, to_act = excluded.to_act, away = excluded.away
+    ON CONFLICT (table_id) DO UPDATE SET at = excluded.at
 ), changed AS (
     UPDATE tables
     SET status = change.status, reports_due = change.due, reports_at = change.at, finished_at = change.ended,
@@ -56,6 +59,9 @@ class PostgresWriter(EntryWriter):
         self._statement = PreparedStatement(database.url, _WRITE, COMMIT_SECONDS)
         self._writing: asyncio.Task[Sequence[int]] | None = None
 
+    async def open(self, append: Append, config: TableConfig) -> bool:
+        return await self._database.write(open_with_deadline, append, config)
+
     def write(self, appends: Sequence[Append], written: Written) -> None:
         self._writing = write_in_task(self._write(appends), written)
 
@@ -66,6 +72,9 @@ class PostgresWriter(EntryWriter):
         except ConstraintViolated as conflict:
             return await self._database.read(lost_races, appends, conflict)
         return ()
+
+    async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
+        return await self._database.write(claim_overdue, before, until, limit)
 
     def close(self) -> None:
         """Give up the write under way, and close the connection."""
@@ -79,7 +88,7 @@ def _values(appends: Sequence[Append]) -> tuple[object, ...]:
     ordered = sorted(appends, key=lambda append: append.table_id)
     rows = [row for append in ordered for row in append.rows]
     ended = [append.table_id for append in ordered if append.ends_game]
-    return (*_columns(rows, 5), *_columns(deadline_rows(ordered), 4), *_columns(change_rows(ordered), 5), ended)
+    return (*_columns(rows, 7), *_columns(deadline_rows(ordered), 2), *_columns(change_rows(ordered), 5), ended)
 
 
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> Iterator[list[object]]:

@@ -12,6 +12,9 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    and_,
+    func,
+    select,
     text,
 )
 
@@ -55,19 +58,30 @@ ENTRIES = Table(
     Column("deadline", BigInteger, nullable=False),  # milliseconds since 1970 UTC, 0 if no seat is to act
     # JSON of core/log_codec.py: the event, the origin of its decision and the request
     Column("body", Text, nullable=False),
+    # Turn of core/fold.py, after the entries that were stored together; null if an earlier version stored them.
+    Column("to_act", SmallInteger),
+    Column("away", SmallInteger),
     sqlite_with_rowid=False,
 )
 
+_LATER = ENTRIES.alias("later")
+IS_LAST_ENTRY = and_(
+    ENTRIES.c.table_id == TABLES.c.table_id,
+    ENTRIES.c.sequence
+    == select(func.max(_LATER.c.sequence))
+    .where(_LATER.c.table_id == TABLES.c.table_id)
+    .correlate(TABLES)
+    .scalar_subquery(),
+)
+"""Whether a row of entries is the last one of its row of tables."""
+
 # When any engine may claim an open table: at the deadline of its last entry, or at the end of the last claim. Narrow,
-# since each append changes it.
+# since each append changes it. Empty on SQLite, whose only engine has it in memory.
 DEADLINES = Table(
     "deadlines",
     METADATA,
     Column("table_id", String(64), primary_key=True),
     Column("at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
-    # Turn of core/fold.py, after the last entry; null if an engine of an earlier version stored all entries.
-    Column("to_act", SmallInteger),
-    Column("away", SmallInteger),
     Index("deadlines_in_order", "at"),
 )
 

@@ -13,10 +13,11 @@ from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, decode_config, decode_entry, decode_log, encode_config, row_of
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage import archive
+from croupier.engine.storage.claims import claim
 from croupier.engine.storage.group_commit import GroupCommit
 from croupier.engine.storage.port import NO_TURN, Settled, StoredTable, TableChange, TableStatus, TableStore
-from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
-from croupier.engine.storage.writer import Append, EntryWriter, open_table
+from croupier.engine.storage.schema import ARCHIVE, ENTRIES, IS_LAST_ENTRY, TABLES
+from croupier.engine.storage.writer import Append, EntryWriter
 from croupier.runtime.database.database import Database
 
 _ROW = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
@@ -37,8 +38,8 @@ _LOG_AFTER = (
 
 def append_of(table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn = NO_TURN) -> Append:
     """Return an append as rows."""
-    rows = [(table_id, *row_of(entry)) for entry in entries]
-    return Append(table_id, rows, entries[-1].at, entries[-1].deadline, turn, change)
+    rows = [(table_id, *row_of(entry), *turn) for entry in entries]
+    return Append(table_id, rows, entries[-1].at, entries[-1].deadline, change)
 
 
 class SqlTableStore(TableStore):
@@ -53,6 +54,7 @@ class SqlTableStore(TableStore):
     ) -> None:
         """`on_stored` is called after each commit with the last sequences of its tables."""
         self._database = database
+        self._writer = writer
         self.commits = GroupCommit(writer, on_stored, metrics)
         """Stores the appends while it runs."""
 
@@ -84,8 +86,7 @@ class SqlTableStore(TableStore):
         return config
 
     async def open(self, config: TableConfig, entries: Sequence[Entry], turn: Turn = NO_TURN) -> bool:
-        append = append_of(config.table_id, entries, None, turn)
-        return await self._database.write(open_table, append, config)
+        return await self._writer.open(append_of(config.table_id, entries, None, turn), config)
 
     # Reading
 
@@ -134,12 +135,11 @@ class SqlTableStore(TableStore):
     # Claims and reports
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
-        is_due = DEADLINES.c.at < before
-        return await self._database.write(_claim, DEADLINES.c.at, is_due, until, limit)
+        return await self._writer.claim_overdue(before, until, limit)
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         is_due = sa.and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
-        return await self._database.write(_claim, TABLES.c.reports_at, is_due, until, limit)
+        return await self._database.write(claim, TABLES.c.reports_at, is_due, until, limit)
 
     async def reports_done(self, table_id: str) -> int:
         query = sa.select(TABLES.c.reports_done).where(TABLES.c.table_id == table_id)
@@ -158,7 +158,7 @@ class SqlTableStore(TableStore):
             TABLES.c.reports_done >= TABLES.c.reports_due,
             TABLES.c.archive_at < now,
         )
-        return await self._database.write(_claim, TABLES.c.archive_at, is_due, until, limit)
+        return await self._database.write(claim, TABLES.c.archive_at, is_due, until, limit)
 
     async def archive(self, table_id: str, packed: PackedLog) -> None:
         await self._database.write(archive.archive, table_id, packed)
@@ -185,12 +185,9 @@ def _find(connection: sa.Connection, table_id: str) -> StoredTable | None:
 def _statuses(connection: sa.Connection, table_ids: Sequence[str]) -> dict[str, TableStatus]:
     archived = sa.select(ARCHIVE.c.table_id).where(ARCHIVE.c.table_id.in_(table_ids))
     found = dict.fromkeys(connection.scalars(archived), TableStatus("finished"))
-    of_table = sa.select(ENTRIES.c.deadline).where(ENTRIES.c.table_id == DEADLINES.c.table_id)
-    # The row of a table that is overdue has the end of a claim.
-    deadline = of_table.order_by(ENTRIES.c.sequence.desc()).limit(1).scalar_subquery().label("deadline")
     query = (
-        sa.select(TABLES.c.table_id, TABLES.c.status, deadline, DEADLINES.c.to_act, DEADLINES.c.away)
-        .join(DEADLINES, DEADLINES.c.table_id == TABLES.c.table_id, isouter=True)
+        sa.select(TABLES.c.table_id, TABLES.c.status, ENTRIES.c.deadline, ENTRIES.c.to_act, ENTRIES.c.away)
+        .join_from(TABLES, ENTRIES, sa.and_(TABLES.c.status == "open", IS_LAST_ENTRY), isouter=True)
         .where(TABLES.c.table_id.in_(table_ids))
     )
     return found | {
@@ -224,25 +221,6 @@ def _has_acted(connection: sa.Connection, table_id: str, seat: int) -> bool:
     return bool(connection.execute(sa.select(sa.literal(1)).where(entry)).scalar())
 
 
-def _claim(
-    connection: sa.Connection, at: sa.Column[int], is_due: sa.ColumnElement[bool], until: int, limit: int
-) -> list[str]:
-    """Claim due rows until `until`, and return their tables, oldest first.
-
-    All engines look for due work, and each piece is done by the engine that claims it first. Column `at` has the time
-    at which a row is due, which becomes `until`.
-    """
-    key: sa.Column[str] = at.table.c.table_id
-    oldest = sa.select(key).where(is_due).order_by(at).limit(limit).with_for_update(skip_locked=True)
-    found = connection.scalars(oldest).all()
-    if not found:
-        return []
-    # SQLite has no row locks, so a row may have changed since: its new time must not be overwritten.
-    still_due = sa.update(at.table).where(key.in_(found), is_due).values({at: until}).returning(key)
-    claimed = set(connection.scalars(still_due))
-    return [each for each in found if each in claimed]
-
-
 def _entries_beyond(connection: sa.Connection, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
     found: dict[str, tuple[Entry, ...]] = {}
     rows = connection.execute(_beyond(connection, heads).limit(limit)).all()
@@ -257,7 +235,7 @@ def _entries_beyond(connection: sa.Connection, heads: Mapping[str, int], limit: 
 
 
 def _beyond(connection: sa.Connection, heads: Mapping[str, int]) -> sa.Select[Any]:
-    ordered = sa.select(ENTRIES).order_by(ENTRIES.c.table_id, ENTRIES.c.sequence)
+    ordered = sa.select(ENTRIES.c.table_id, *_ROW).order_by(ENTRIES.c.table_id, ENTRIES.c.sequence)
     if connection.dialect.name == "sqlite":
         beyond = (
             sa.and_(ENTRIES.c.table_id == name, ENTRIES.c.sequence > sequence) for name, sequence in heads.items()

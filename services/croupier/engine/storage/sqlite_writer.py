@@ -1,49 +1,64 @@
-"""Appends to SQLite."""
+"""Appends to SQLite, and the deadlines in memory."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
-from croupier.engine.storage.writer import (
-    Append,
-    EntryWriter,
-    Written,
-    change_rows,
-    deadline_rows,
-    lost_races,
-)
+from croupier.engine.core.log import TableConfig
+from croupier.engine.storage.schema import ENTRIES, IS_LAST_ENTRY, TABLES
+from croupier.engine.storage.writer import Append, EntryWriter, Written, change_rows, lost_races, open_table
 from croupier.runtime.database.database import TRANSACTION_SECONDS, Database
 from croupier.runtime.database.faults import is_transient
 from croupier.runtime.database.sqlite_threads import Ended, SqliteThreads
 
 # Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
-_INSERT = "INSERT INTO entries (table_id, sequence, at, deadline, body) VALUES (?, ?, ?, ?, ?)"
-_SCHEDULE = """INSERT INTO deadlines (table_id, at, to_act, away) VALUES (?, ?, ?, ?)
-    ON CONFLICT (table_id) DO UPDATE SET at = excluded.at, to_act = excluded.to_act, away = excluded.away"""
+_INSERT = "INSERT INTO entries (table_id, sequence, at, deadline, body, to_act, away) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _CHANGE = """UPDATE tables SET status = ?2, reports_due = ?3, reports_at = ?4, finished_at = ?5,
     network = CASE WHEN ?5 IS NULL THEN network END WHERE table_id = ?1"""
-_END = "DELETE FROM deadlines WHERE table_id = ?"
+_DEADLINES = (
+    select(TABLES.c.table_id, ENTRIES.c.deadline)
+    .join_from(TABLES, ENTRIES, IS_LAST_ENTRY)
+    .where(TABLES.c.status == "open")
+)
 
 
 class SqliteWriter(EntryWriter):
-    """Stores appends in one transaction, in the thread that writes."""
+    """Stores appends in one transaction, in the thread that writes.
+
+    It has to be the only one of its database, since it alone knows the deadlines.
+    """
 
     def __init__(self, database: Database, threads: SqliteThreads) -> None:
         """`threads` are those of the database."""
         self._database = database
         self._threads = threads
+        self._deadlines: dict[str, int] | None = None
+        """When each open table may be claimed, as the rows of deadlines have it; None until they are read.
+
+        Only the thread that writes uses the dict, so it changes in the order of the transactions. Failed ones may have
+        changed it too, and others may be stored without an answer: after both it is read again.
+        """
+
+    async def open(self, append: Append, config: TableConfig) -> bool:
+        try:
+            return await self._database.write(self._open, append, config)
+        except BaseException:
+            self._deadlines = None
+            raise
 
     def write(self, appends: Sequence[Append], written: Written) -> None:
         def ended(_: None, fault: Exception | None) -> None:
             if isinstance(fault, sqlite3.IntegrityError):
                 self._start(lost_races, appends, fault, ended=partial(self._report, written))
-            else:
-                self._report(written, (), fault)
+                return
+            if fault is not None:
+                self._deadlines = None
+            self._report(written, (), fault)
 
-        self._start(execute_append, appends, ended=ended)
+        self._start(self._append, appends, ended=ended)
 
     def _start(self, work: Callable[..., object], *arguments: object, ended: Ended) -> None:
         self._threads.start_write(lambda connection: work(connection, *arguments), ended, TRANSACTION_SECONDS)
@@ -55,17 +70,42 @@ class SqliteWriter(EntryWriter):
         else:
             written(self._database.unavailable(fault) if is_transient(fault) else fault)
 
+    async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
+        return await self._database.write(self._claim, before, until, limit)
+
     def close(self) -> None:
         """Do nothing: it has no connection of its own."""
+
+    def _open(self, connection: Connection, append: Append, config: TableConfig) -> bool:
+        if is_opened := open_table(connection, append, config):
+            self._schedule([append])
+        return is_opened
+
+    def _append(self, connection: Connection, appends: Sequence[Append]) -> None:
+        execute_append(connection, appends)
+        self._schedule(appends)
+
+    def _schedule(self, appends: Sequence[Append]) -> None:
+        if (deadlines := self._deadlines) is None:
+            return
+        for append in appends:
+            if append.ends_game:
+                deadlines.pop(append.table_id, None)
+            else:
+                deadlines[append.table_id] = append.deadline
+
+    def _claim(self, connection: Connection, before: int, until: int, limit: int) -> list[str]:
+        if (deadlines := self._deadlines) is None:
+            deadlines = self._deadlines = {row.table_id: row.deadline for row in connection.execute(_DEADLINES)}
+        overdue = sorted([(at, table_id) for table_id, at in deadlines.items() if at < before])
+        claimed = [table_id for _, table_id in overdue[:limit]]
+        deadlines.update(dict.fromkeys(claimed, until))
+        return claimed
 
 
 def execute_append(connection: Connection, appends: Sequence[Append]) -> None:
     """Execute the statements of an append within a transaction; raises what the driver raises."""
     driver: Any = connection.connection.driver_connection
     driver.executemany(_INSERT, [row for append in appends for row in append.rows])
-    if deadlines := deadline_rows(appends):
-        driver.executemany(_SCHEDULE, deadlines)
     if changes := change_rows(appends):
         driver.executemany(_CHANGE, changes)
-    if ended := [(append.table_id,) for append in appends if append.ends_game]:
-        driver.executemany(_END, ended)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sqlalchemy import Connection, and_, insert, or_, select, update
 
-from croupier.engine.core.fold import Turn
 from croupier.engine.core.log import TableConfig
 from croupier.engine.core.log_codec import encode_config
 from croupier.engine.storage.port import TableChange
@@ -16,8 +15,8 @@ from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 REPORT_MILLISECONDS = 2_000
 """After this long any engine may claim reports that were not delivered."""
 
-Row: TypeAlias = tuple[str, int, int, int, str]
-"""The columns of an entry, in their order."""
+Row: TypeAlias = tuple[str, int, int, int, str, int, int]
+"""The columns of an entry, in their order; the last two are the turn after the append."""
 
 
 class Append(NamedTuple):
@@ -27,7 +26,6 @@ class Append(NamedTuple):
     rows: Sequence[Row]
     at: int
     deadline: int
-    turn: Turn
     change: TableChange | None
 
     @property
@@ -41,13 +39,9 @@ class Append(NamedTuple):
         return self.change is not None and self.change.finished
 
 
-DeadlineRow: TypeAlias = tuple[str, int, int, int]
-"""The next deadline of a table and its turn by columns."""
-
-
-def deadline_rows(appends: Iterable[Append]) -> list[DeadlineRow]:
-    """Return the deadlines of those of these appends that do not end a game."""
-    return [(append.table_id, append.deadline, *append.turn) for append in appends if not append.ends_game]
+def deadline_rows(appends: Iterable[Append]) -> list[tuple[str, int]]:
+    """Return table and deadline of those of these appends that do not end a game."""
+    return [(append.table_id, append.deadline) for append in appends if not append.ends_game]
 
 
 ChangeRow: TypeAlias = tuple[str, str, int, int, int | None]
@@ -78,10 +72,16 @@ which either may be true: Unavailable while the database is down.
 
 
 class EntryWriter(Protocol):
-    """The port."""
+    """The port: to the logs, and to the deadlines of open tables, which change with them."""
+
+    async def open(self, append: Append, config: TableConfig) -> bool:
+        """Open a prepared table with its first entries; return False if it is not prepared any more."""
 
     def write(self, appends: Sequence[Append], written: Written) -> None:
         """Begin to store all appends or none, at most one of each table; call `written` later."""
+
+    async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
+        """Claim open tables as TableStore.claim_overdue does."""
 
     def close(self) -> None:
         """Release all resources; the outcome of a write under way is of no interest any more."""
@@ -131,5 +131,11 @@ def open_table(connection: Connection, append: Append, config: TableConfig) -> b
         return False
     names = [column.name for column in ENTRIES.columns]
     connection.execute(insert(ENTRIES), [dict(zip(names, row, strict=True)) for row in append.rows])
-    connection.execute(insert(DEADLINES).values(deadline_rows([append])[0]))
     return True
+
+
+def open_with_deadline(connection: Connection, append: Append, config: TableConfig) -> bool:
+    """Open a prepared table as `open_table` does, with its row of deadlines."""
+    if is_opened := open_table(connection, append, config):
+        connection.execute(insert(DEADLINES).values(deadline_rows([append])[0]))
+    return is_opened

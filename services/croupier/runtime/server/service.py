@@ -14,7 +14,7 @@ import grpc
 from prometheus_client import CollectorRegistry
 
 from croupier.runtime.admission.limits import Limits
-from croupier.runtime.database.database import Database, check_permissions, open_database
+from croupier.runtime.database.database import Database, check_permissions, open_database, sole_use
 from croupier.runtime.database.schema_versions import check_durability, check_schema
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.tokens import TokenVerifier
@@ -101,6 +101,10 @@ class Resources:
         channel = open_channel(addresses, self.tls, service, tracing_interceptors(self.traces_endpoint))
         self._stack.push_async_exit(channel)
         return channel
+
+    def use_database_alone(self) -> None:
+        """Keep other processes that call this from a database of SQLite; raises SettingsError if one has it."""
+        self._stack.enter_context(sole_use(self.database))
 
 
 Build: TypeAlias = Callable[[AnySettings, Resources], Service]
