@@ -55,7 +55,12 @@ def main() -> int:
     return 4
 
 
-_KINDS = {"listen": "listen", "control": "control-listen", "metrics": "metrics-listen"}
+_KINDS = {
+    "listen": "listen",
+    "control": "control-listen",
+    "websocket": "websocket-listen",
+    "metrics": "metrics-listen",
+}
 
 
 def _listen(address: str) -> socket.socket:

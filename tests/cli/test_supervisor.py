@@ -49,7 +49,7 @@ async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp
     control = {"control-listen", "lobby-public-key"}
     assert flags["lobby"].keys() == common | {"signing-key", "engine-control"}
     unpaced = {"min-bot-delay-milliseconds", "table-entries-per-second", "network-units-per-second"}
-    own = {"signing-key", "scoring-control", "odd"}
+    own = {"websocket-listen", "signing-key", "scoring-control", "odd"}
     assert flags["engine"].keys() == common | control | own | unpaced
     assert {flags["engine"][name] for name in unpaced} == {"0"}
     assert flags["scoring"].keys() == common | control | {"engine-public-key"}

@@ -75,6 +75,7 @@ class EngineProcess:
             *("--database", self.database, "--scoring-control", "127.0.0.1:9"),
             *("--lobby-public-key", f"{self.folder}/lobby.pub", "--signing-key", f"{self.folder}/engine.pem"),
             *("--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"),
+            *("--websocket-listen", "127.0.0.1:0"),
             *("--ready-file", str(self.ready_file), "--log-level", "debug", "--drain-seconds", "10"),
             *UNPACED,
             *self.flags,

@@ -28,6 +28,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+LISTEN_SETTINGS = ("listen", "websocket_listen", "control_listen", "metrics_listen")
 ErrorLine: TypeAlias = Callable[..., str]
 
 
@@ -42,7 +43,7 @@ def error_line(keys: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
             "lobby_public_key": keys / "lobby.pub",
             "signing_key": keys / "engine.pem",
             "scoring_control": "127.0.0.1:9",
-            **dict.fromkeys(("listen", "control_listen", "metrics_listen"), "127.0.0.1:0"),
+            **dict.fromkeys(LISTEN_SETTINGS, "127.0.0.1:0"),
             "ready_file": ready_file,
             "drain_seconds": 0,
         } | changes
@@ -78,6 +79,7 @@ def database(engine_file: Path, tmp_path: Path) -> str:
         ({"gc_thresholds": "1,2"}, "--gc-thresholds (CROUPIER_GC_THRESHOLDS) '1,2': expected three integers"),
         ({"scheduling": "idle"}, "--scheduling (CROUPIER_SCHEDULING) 'idle': input should be 'batch' or 'normal'"),
         ({"shuffle_seed": "x", "control_listen": "[::]:0"}, "loopback"),
+        ({"shuffle_seed": "x", "websocket_listen": "[::]:0"}, "loopback"),
     ],
 )
 def test_unusable_settings_are_reported(
@@ -96,7 +98,7 @@ def test_a_database_server_that_does_not_answer_has_an_exit_code_of_its_own(erro
 def test_a_port_in_use_is_reported(error_line: ErrorLine, database: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as occupied:
         address = f"127.0.0.1:{occupied.getsockname()[1]}"
-        for name in ("listen", "control_listen", "metrics_listen"):
+        for name in LISTEN_SETTINGS:
             assert address in error_line(database=database, **{name: address})
     with closing(sqlite3.connect(tmp_path / "engine.db")) as connection:
         assert connection.execute("SELECT count(*) FROM engines").fetchone() == (0,)

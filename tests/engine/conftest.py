@@ -9,11 +9,14 @@ from prometheus_client import CollectorRegistry
 
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.sql_store import SqlTableStore
+from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.table import Table
 from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.engine.databases import running, store_on
 from tests.engine.fakes import EngineHarness, FakeClock, FakeScoring, MemoryTableStore
+from tests.engine.play import make_config, open_table
 
 
 @pytest.fixture
@@ -21,6 +24,20 @@ async def engine() -> EngineHarness:
     clock = FakeClock()
     clock.drive()
     return EngineHarness(clock, MemoryTableStore(), FakeScoring())
+
+
+@pytest.fixture
+async def tables(engine: EngineHarness) -> Tables:
+    """Return tables with t1 in memory, at which p0, p1 and p2 have seats."""
+    await open_table(engine, make_config(seat_count=3))
+    tables = engine.tables(3)
+    await tables.get("t1")
+    return tables
+
+
+@pytest.fixture
+async def table(tables: Tables) -> Table:
+    return await tables.get("t1")
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,10 @@ from random import Random
 from typing import Any, TypeAlias
 
 import pytest
+from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from croupier.engine.api.action_codec import encode_action
+from croupier.engine.api.action_codec import MAX_CARDS, encode_action
 from croupier.engine.api.control_servicer import MAX_TABLE_IDS, EngineControlServicer
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.cluster.housekeeping import packed_log
@@ -34,8 +35,10 @@ from tests.databases import copy_database
 from tests.engine.databases import running, store_on
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import agree, choice, make_config, parsed, people
+from tests.engine.sockets import Client, masked, play_request, websockets_of
 from tests.engine.test_servicer import FakeCall
 from tests.loop_steps import MAX_STEP_SECONDS, longest_step, read_all, serialized, work
+from tests.waiting import settled
 
 ENTRIES = 9_000
 """A table ends at 10,000."""
@@ -278,6 +281,51 @@ async def test_every_call_takes_short_steps(calls: Calls) -> None:
     longest = {name: await longest_step(call) for name, call in calls_of(calls).items()}
     assert {name.split()[0] for name in longest} == set(METHODS)
     assert {name: seconds for name, seconds in longest.items() if seconds >= MAX_STEP_SECONDS} == {}
+
+
+CARDS = ",".join("1" * MAX_CARDS)
+SENT: dict[str, bytes] = {
+    "empty messages": b"\x82\x80\0\0\0\0" * 40_000,
+    "pings": b"\x89\x80\0\0\0\0" * 40_000,
+    "parts of a message": b"\x02\x80\0\0\0\0" + b"\x00\x80\0\0\0\0" * 40_000,
+    "malformed actions": masked(b"\x12\x00") * 10_000,
+    "a long list": masked(b'{"action": {"action": {"lay": {"cards": [' + b"1," * 32_000 + b"1]}}}}", text=True),
+    "many cards": masked(f'{{"action": {{"action": {{"lay": {{"cards": [{CARDS}]}}}}}}}}'.encode(), text=True),
+    "a long text": masked(b'{"access_token": "' + b"x" * 65_000 + b'"}', text=True),
+}
+
+
+@pytest.mark.parametrize("sent", SENT.values(), ids=SENT)
+async def test_what_the_client_of_a_websocket_sends_is_served_in_short_steps(
+    engine: EngineHarness, calls: Calls, sent: bytes
+) -> None:
+    async def flood() -> None:
+        client = Client(websockets_of(engine, calls.tables), "/v1/tables/running/play")
+        client.send(play_request(engine, "p0"))
+        await settled()
+        asyncio.get_running_loop().call_soon(client.write, sent)
+        await settled()
+
+    assert await longest_step(flood) < MAX_STEP_SECONDS
+
+
+@pytest.mark.parametrize("missed", [None, MAX_RESUMED_ENTRIES])
+@pytest.mark.parametrize("is_text", [False, True])
+async def test_a_websocket_begins_in_short_steps(
+    engine: EngineHarness, calls: Calls, missed: int | None, is_text: bool
+) -> None:
+    head = (await calls.tables.get("running")).state.sequence
+    first = play_request(engine, "p0", after_sequence=None if missed is None else head - missed)
+
+    async def begin() -> None:
+        client = Client(websockets_of(engine, calls.tables), "/v1/tables/running/play")
+        if is_text:
+            client.send_json(json_format.MessageToJson(first))
+        else:
+            client.send(first)
+        await settled()
+
+    assert await longest_step(begin) < MAX_STEP_SECONDS
 
 
 @pytest.mark.parametrize("table_id", ["finished", "archived"])

@@ -84,15 +84,6 @@ ACTION.action.play.card = 1  # type: ignore[assignment]
 
 
 @pytest.fixture
-async def tables(engine: EngineHarness) -> Tables:
-    """Return tables with t1 in memory, at which the caller has a seat."""
-    await open_table(engine, make_config(seat_count=3))
-    tables = engine.tables(3)
-    await tables.get("t1")
-    return tables
-
-
-@pytest.fixture
 def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
     return engine.servicer(tables)
 

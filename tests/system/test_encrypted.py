@@ -145,6 +145,7 @@ async def renew_all(services: Services) -> None:
         replace(files(folder, service), certificate)
     for service in SERVICES:
         await until(partial(presents, at[service]["listen"], folder, new[service]))
+    await until(partial(presents, at["engine"]["websocket"], folder, new["engine"]))
     serial = f"{x509.load_pem_x509_certificate(new['gateway'].certificate).serial_number:x}"
     await until(lambda: serial in certificates_of_gateway(at["gateway"]["admin"]))
     content = files(folder, "engine").certificate.read_bytes()

@@ -10,6 +10,7 @@ from croupier.engine.api.control_servicer import SERVICE_NAME as CONTROL_SERVICE
 from croupier.engine.api.control_servicer import EngineControlServicer
 from croupier.engine.api.scoring_channel import ScoringChannel, check_key
 from croupier.engine.api.servicer import SERVICE_NAME, EngineServicer
+from croupier.engine.api.websocket_server import WebSocketServer
 from croupier.engine.assembly import assemble
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.admission.limits import limits_of
@@ -24,7 +25,7 @@ from croupier.runtime.identity.tokens import (
     load_private_key,
     load_public_key,
 )
-from croupier.runtime.server.service import Port, Resources, Service, now_milliseconds, run_service
+from croupier.runtime.server.service import Port, Resources, Service, WebSocketPort, now_milliseconds, run_service
 
 
 def seed_source(shuffle_seed: str) -> Callable[[int], bytes]:
@@ -62,6 +63,7 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
             Port("listen", settings.listen, SERVICE_NAME, players.add_to, verifier, limits=limits),
             Port("control", settings.control_listen, CONTROL_SERVICE_NAME, control.add_to, control_verifier),
         ),
+        websocket=WebSocketPort(settings.websocket_listen, partial(WebSocketServer, players), verifier, limits),
         registry=metrics.registry,
         rpc_metrics=metrics.rpc,
         check_access=partial(check_key, scoring, settings),

@@ -16,9 +16,10 @@ Value = TypeVar("Value")
 
 def _on_loopback(value: Value, info: ValidationInfo) -> Value:
     """Refuse a value for tests unless the engine is reachable from this machine only."""
-    listens = [info.data[name] for name in ("listen", "control_listen") if name in info.data]
+    listens = [info.data[name] for name in ("listen", "websocket_listen", "control_listen") if name in info.data]
     if value and not all(map(is_loopback, listens)):
-        raise ValueError("expected only with --listen and --control-listen on loopback, since it is for tests")
+        flags = "--listen, --websocket-listen and --control-listen"
+        raise ValueError(f"expected only with {flags} on loopback, since it is for tests")
     return value
 
 
@@ -33,6 +34,8 @@ class EngineSettings(ServiceSettings):
     """host:port of scoring's control service; several with commas between."""
     listen: ListenAddress = "127.0.0.1:7720"
     """host:port for players."""
+    websocket_listen: ListenAddress = "127.0.0.1:7722"
+    """host:port for players over WebSocket."""
     control_listen: ListenAddress = "127.0.0.1:7721"
     """host:port for the lobby."""
     metrics_listen: ListenAddress = "127.0.0.1:7729"

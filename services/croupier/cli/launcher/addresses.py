@@ -17,7 +17,7 @@ BLOCK = 30
 """The number of ports that the n-th instances of all services share."""
 
 Addresses: TypeAlias = Mapping[str, str]
-"""The addresses of one instance, host:port by "listen", "metrics", "control" (not the lobby).
+"""The addresses of one instance, host:port by "listen", "metrics", "control" (not the lobby), "websocket" (the engine).
 
 Of a running gateway, "admin" is the Unix socket of its administration.
 """
@@ -26,7 +26,7 @@ _PORT_OFFSETS: Mapping[str, Mapping[str, int]] = MappingProxyType(
     {
         GATEWAY: {"listen": 0, "metrics": 8},
         "lobby": {"listen": 10, "metrics": 19},
-        "engine": {"listen": 20, "control": 21, "metrics": 29},
+        "engine": {"listen": 20, "control": 21, "websocket": 22, "metrics": 29},
         "scoring": {"listen": 30, "control": 31, "metrics": 39},
     }
 )
@@ -110,6 +110,7 @@ def _flags_of_its_own(instance: str, folder: DataFolder, addresses: Mapping[str,
     if service == "scoring":
         return flags | {"engine-public-key": str(folder.public_key("engine"))}
     return flags | {
+        "websocket-listen": addresses[instance]["websocket"],
         "signing-key": str(folder.signing_key("engine")),
         "scoring-control": joined(addresses, "scoring", "control"),
     }

@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import dataclass
 from functools import partial
 
+from google.protobuf.message import DecodeError
+
 from croupier.engine.api.action_codec import decode_action
 from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal
 from croupier.engine.metrics import EngineMetrics
@@ -12,9 +14,10 @@ from croupier.engine.tables.table import Table
 from croupier.games.interface import SeatActed
 from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.costs import MESSAGE_COST
-from croupier.runtime.errors import MAX_ID_CHARACTERS, LimitReached, ServiceError, invalid_field
+from croupier.runtime.errors import MAX_ID_CHARACTERS, LimitReached, MalformedRequest, ServiceError, invalid_field
 from croupier.runtime.field_rules import check_fields
 from croupier_api.v1 import engine_pb2 as pb
+from croupier_api.v1 import errors_pb2
 
 PLAY_TABLE = f"/{pb.DESCRIPTOR.services_by_name['EngineService'].full_name}/PlayTable"
 
@@ -117,3 +120,20 @@ def _decoded(table: Table, player_id: str, request: pb.SubmitActionRequest) -> t
     seat = table.seat_of(player_id)
     action = decode_action(request.action, table.state.rules.deck)
     return SeatActed(seat, action), request.expected_sequence if request.HasField("expected_sequence") else None
+
+
+def decode_request(raw: bytes) -> pb.PlayTableRequest:
+    """Return an encoded message of a client; raises MalformedRequest."""
+    try:
+        return pb.PlayTableRequest.FromString(raw)
+    except DecodeError:
+        raise MalformedRequest(
+            errors_pb2.ERROR_REASON_MALFORMED_REQUEST, "invalid message: expected an encoded PlayTableRequest"
+        ) from None
+
+
+def check_first(first: pb.PlayTableRequest) -> None:
+    """Raise MalformedRequest unless the first message of a client sets a valid watch."""
+    if first.WhichOneof("request") != "watch":
+        raise invalid_field("request", "invalid request: expected watch in the first message")
+    check_fields(first.watch)

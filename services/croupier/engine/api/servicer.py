@@ -5,13 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from math import inf
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import grpc
-from google.protobuf.message import DecodeError
 
 from croupier.engine.api.game_texts import rules_page
-from croupier.engine.api.play_session import PlaySession, act
+from croupier.engine.api.play_session import PlaySession, act, check_first, decode_request
 from croupier.engine.api.reactions import check_reaction
 from croupier.engine.api.stream_codec import encode_snapshot, encode_time
 from croupier.engine.api.table_codec import decode_rules
@@ -33,7 +32,6 @@ from croupier.runtime.errors import (
     Unavailable,
     invalid_field,
 )
-from croupier.runtime.field_rules import check_fields
 from croupier.runtime.identity.links import Links
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.server.call import Call
@@ -214,6 +212,15 @@ class EngineServicer:
     @asynccontextmanager
     async def _subscribed(self, call: Call, watch: pb.WatchTableRequest) -> AsyncIterator[tuple[Table, Subscription]]:
         """Subscribe to a table for the time of the block."""
+        opened = await self.open_stream(call, watch)
+        opened.stream.writer = asyncio.current_task()
+        try:
+            yield opened.table, opened.stream
+        finally:
+            opened.leave()
+
+    async def open_stream(self, call: Call, watch: pb.WatchTableRequest) -> "OpenStream":
+        """Subscribe to a table; raises NotFound and what Table.subscribe() raises."""
         table, viewer = await self._viewed(call, watch)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         await table.catch_up_to(after or 0, viewer)
@@ -223,23 +230,31 @@ class EngineServicer:
         stream = table.subscribe(viewer, after, call.caller.network, call.caller.id)
         if after is not None and known - after <= MAX_RESUMED_ENTRIES:
             call.admission.owe(resume_cost(known - after))
-        stream.writer = asyncio.current_task()
         # The stream ends when the token of its call expires.
         expires_at = call.caller.expires_at
         seconds = inf if expires_at is None else max(0, expires_at - self.clock()) / 1000
         expiry = asyncio.get_running_loop().call_later(seconds, table.subscribers.expire, stream)
-        try:
-            yield table, stream
-        finally:
-            expiry.cancel()
-            table.subscribers.leave(stream)
+        return OpenStream(table, stream, expiry)
+
+
+class OpenStream(NamedTuple):
+    """A stream of a table, and the timer that ends it with its token."""
+
+    table: Table
+    stream: Subscription
+    expiry: asyncio.TimerHandle
+
+    def leave(self) -> None:
+        """Remove the stream from its table."""
+        self.expiry.cancel()
+        self.table.subscribers.leave(self.stream)
 
 
 async def _read_actions(session: PlaySession, context: Context) -> None:
     """Serve the actions of a stream in order, until the client half-closes it or sends a malformed message."""
     try:
         while not session.stream.closed and (raw := await context.read()) is not grpc.aio.EOF:
-            request = _decoded(raw)
+            request = decode_request(raw)
             if not session.receive_at_once(request):
                 await session.receive(request)
     except grpc.aio.UsageError:
@@ -255,17 +270,6 @@ async def _first_message(context: Context) -> pb.PlayTableRequest:
             raw = await context.read()
     except TimeoutError:
         raise invalid_field("request", "the first message, which must set watch, did not come in time") from None
-    first = _decoded(raw) if raw is not grpc.aio.EOF else pb.PlayTableRequest()
-    if first.WhichOneof("request") != "watch":
-        raise invalid_field("request", "invalid request: expected watch in the first message")
-    check_fields(first.watch)
+    first = decode_request(raw) if raw is not grpc.aio.EOF else pb.PlayTableRequest()
+    check_first(first)
     return first
-
-
-def _decoded(raw: Any) -> pb.PlayTableRequest:
-    try:
-        return pb.PlayTableRequest.FromString(raw)
-    except DecodeError:
-        raise MalformedRequest(
-            errors_pb2.ERROR_REASON_MALFORMED_REQUEST, "invalid message: expected an encoded PlayTableRequest"
-        ) from None

@@ -267,14 +267,14 @@ class Subscribers:
     def expire(self, stream: Subscription) -> None:
         """End a stream whose token expires, with a resume notice: it continues with another token."""
         self.leave(stream)
-        stream.push(self._encoder.resume_notice())
+        stream.hand_over(self._encoder.resume_notice())
         stream.abort()
 
     def hand_over(self) -> None:
         """End all streams with a resume notice: they continue at another engine."""
         notice = self._encoder.resume_notice()
         for stream in self._all():
-            stream.push(notice)
+            stream.hand_over(notice)
         self.close()
         if self.delayed is not None:
             self.delayed.close()

@@ -6,10 +6,11 @@ viewers who are to act get their legal actions in addition. An answer may be app
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.log import TableConfig
+from croupier.engine.tables.direct_writer import DirectWriter, Port
 from croupier.games.facts import Fact, Seat, Viewer
 from croupier.runtime.errors import LimitReached
 from croupier.runtime.fair_queue import SendingLoop
@@ -60,11 +61,18 @@ class Encoder(Protocol):
         """Return the last message of a stream that continues at another engine."""
 
 
+class Writer(Protocol):
+    """Writes the messages of a stream: a task that takes them by `next`, or a DirectWriter."""
+
+    def cancel(self) -> object:
+        """End the stream, although its reader takes no message."""
+
+
 class Subscription:
     """One viewer's stream: a bounded queue of messages; `on_overflow` is called when it overflows.
 
-    `network` is that of the viewer, empty if it is not known, `player_id` their id. With `sending`, each message waits
-    for its turn among those of other streams.
+    The messages are taken by `next`, or written directly after `write_to`. `network` is that of the viewer, empty if it
+    is not known, `player_id` their id. With `sending`, each message waits for its turn among those of other streams.
     """
 
     def __init__(
@@ -84,25 +92,47 @@ class Subscription:
         self.is_quiet = True
         self.closed = False
         """Whether the stream takes no more messages."""
-        self.writer: asyncio.Task[Any] | None = None
-        """The task that writes the messages, which a slow reader may block."""
+        self.error: Exception | None = None
+        """The error that the stream was closed with."""
+        self.continues = False
+        """Whether its last event is a resume notice."""
+        self.writer: Writer | None = None
+        """What writes the messages, which a slow reader may block."""
         self._max_messages = max_messages
         self._on_overflow = on_overflow
         self._sending = sending
         # A list: an empty deque takes 700 bytes, and an open stream has almost always an empty queue.
         self._messages: list[bytes] = []
-        self._missed: Iterator[bytes] = iter(())
+        self._missed: Iterator[bytes] | None = None
         self._taker: asyncio.Future[None] | None = None
+        self._direct: DirectWriter | None = None
         self._last_has_answer = False
-        self._error: Exception | None = None
+
+    @property
+    def has_missed(self) -> bool:
+        """Whether missed messages may come before all others."""
+        return self._missed is not None
+
+    def __bool__(self) -> bool:
+        """Return whether messages wait, or may wait."""
+        return bool(self._messages) or self._missed is not None
+
+    def write_to(self, port: Port) -> DirectWriter:
+        """Write all messages to a port from now on, in place of `next`."""
+        self._direct = self.writer = DirectWriter(self, port, self._sending)
+        self._direct.wake()
+        return self._direct
 
     def push(self, message: bytes) -> None:
-        """Enqueue a message; a stream with a full queue is aborted instead, and never slows the table."""
+        """Send a message; a stream with a full queue is aborted instead, and never slows the table."""
         if self.closed:
+            return
+        self.is_quiet = False
+        if self._direct is not None and self._direct.send(message):
             return
         if len(self._messages) >= self._max_messages:
             self._messages.clear()
-            self._missed = iter(())
+            self._missed = None
             self._on_overflow()
             self.abort(
                 LimitReached(
@@ -112,7 +142,6 @@ class Subscription:
                 )
             )
             return
-        self.is_quiet = False
         self._messages.append(message)
         self._last_has_answer = False
         self._wake()
@@ -125,21 +154,28 @@ class Subscription:
         self._missed = messages
 
     def answer(self, message: bytes) -> None:
-        """Append an answer to the last queued message; enqueue it by itself if there is none or it has an answer.
+        """Append an answer to the last queued message; send it by itself if there is none or it has an answer.
 
         The action that ends the game, and with it the stream, gets its answer too.
         """
         if self._messages and not self._last_has_answer:
             self._messages[-1] += message
+        elif self._direct is not None and self._direct.send(message):
+            return
         else:
             self.push(message)
         self._last_has_answer = True
+
+    def hand_over(self, notice: bytes) -> None:
+        """Send a resume notice as the last event, before the stream is closed."""
+        self.push(notice)
+        self.continues = True
 
     def close(self, error: Exception | None = None) -> None:
         """End the stream after its queued messages, with an error if one is given."""
         if not self.closed:
             self.closed = True
-            self._error = error
+            self.error = error
             self._wake()
 
     def abort(self, error: Exception | None = None) -> None:
@@ -148,9 +184,21 @@ class Subscription:
             asyncio.get_running_loop().call_later(MAX_WRITE_SECONDS, self.writer.cancel)
         self.close(error)
 
+    def take(self) -> bytes | None:
+        """Remove and return the first message; None if none waits, or at the end of the missed ones."""
+        if self._missed is not None:
+            return self._take_missed()
+        return self._messages.pop(0) if self._messages else None
+
+    def _take_missed(self) -> bytes | None:
+        missed = None if self._missed is None else next(self._missed, None)
+        if missed is None:
+            self._missed = None
+        return missed
+
     async def next(self) -> bytes | None:
         """Return the next message, None at the end; raises the error that the stream was closed with."""
-        if (missed := next(self._missed, None)) is not None:
+        if (missed := self._take_missed()) is not None:
             return missed
         while self._messages or not self.closed:
             if not self._messages or self._sending is not None:
@@ -160,11 +208,13 @@ class Subscription:
                 await self._taker
             if self._messages:
                 return self._messages.pop(0)
-        if self._error:
-            raise self._error
+        if self.error:
+            raise self.error
         return None
 
     def _wake(self) -> None:
+        if self._direct is not None:
+            self._direct.wake()
         if self._taker is None or self._taker.done():
             return
         if self._sending is None:

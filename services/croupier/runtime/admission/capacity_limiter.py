@@ -64,7 +64,7 @@ class CapacityLimiter:
         if place.network and self._networks[place.network] + amount > limit.network:
             raise self._refusal(limit.network, "for one network")
         if self._total + amount > limit.total and not self._evict_for(place):
-            raise self._refusal(limit.total, "on this server")
+            raise self.evicted()
         self._count(place, amount)
         if evict is not None:
             self._evictable.setdefault(place.network, {})[place] = None
@@ -95,7 +95,11 @@ class CapacityLimiter:
         except TimeoutError:
             if not end.expired():
                 raise
-            raise self._refusal(self.capacity.total, "on this server") from None
+            raise self.evicted() from None
+
+    def evicted(self) -> LimitReached:
+        """Return the error of a caller whose place another network gets, or for whom there is none."""
+        return self._refusal(self.capacity.total, "on this server")
 
     def _evict_for(self, place: Place) -> bool:
         """Evict the newest place of the network with most, unless the place's own network would then have as many."""

@@ -1,7 +1,7 @@
 """Spans of calls, of the client and of the server (docs/decisions/0017)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 import grpc
@@ -50,16 +50,21 @@ class TracingInterceptor(grpc.aio.UnaryUnaryClientInterceptor):
 
 def traced_handler(method: str, serve: Serve) -> Serve:
     """Return the handler in a span of the caller's trace."""
-    name = method.removeprefix("/")
 
     async def trace_call(raw: Any, context: ServicerContext) -> Any:
-        span = TRACER.start_span(name, _caller_context(context), SpanKind.SERVER, _attributes(name))
+        span = call_span(method, context.invocation_metadata() or ())
         if not span.get_span_context().is_valid:
             return await serve(raw, context)
         with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
             return await serve(raw, context)
 
     return trace_call
+
+
+def call_span(method: str, headers: Iterable[tuple[str, str | bytes]]) -> Span:
+    """Start the span of a call in the trace of its caller."""
+    name = method.removeprefix("/")
+    return TRACER.start_span(name, _caller_context(headers), SpanKind.SERVER, _attributes(name))
 
 
 def set_code(span: Span, code: str) -> None:
@@ -69,8 +74,8 @@ def set_code(span: Span, code: str) -> None:
         span.set_status(StatusCode.ERROR)
 
 
-def _caller_context(context: ServicerContext) -> Context:
-    for key, value in context.invocation_metadata() or ():
+def _caller_context(headers: Iterable[tuple[str, str | bytes]]) -> Context:
+    for key, value in headers:
         if key == TRACEPARENT and isinstance(value, str):
             return _TRACE_CONTEXT.extract({TRACEPARENT: value}, Context())
     return Context()

@@ -1,29 +1,20 @@
-"""The interceptor of all calls: authentication, budgets, log context, metrics, and errors as gRPC status."""
+"""The interceptor of all gRPC calls, which admits and records them (`calls.py`), and sends errors as gRPC status."""
 
 import asyncio
-import re
 import time
-import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
-from contextlib import aclosing, contextmanager, nullcontext
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, nullcontext
 from functools import partial
 from typing import Any, TypeAlias
 
 import grpc
-import structlog
 from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
-from opentelemetry import trace
 
-from croupier.runtime.admission.admission import Admission
-from croupier.runtime.admission.budget import TooManyCalls
-from croupier.runtime.admission.costs import ANSWER_BYTES_PER_UNIT, cost_of
+from croupier.runtime.admission.costs import ANSWER_BYTES_PER_UNIT
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.admission.network import ADDRESS_HEADER, network_of
-from croupier.runtime.admission.refusal_log import RefusalLog
 from croupier.runtime.errors import (
-    InternalFault,
     MalformedRequest,
     NotImplementedHere,
     ServiceError,
@@ -31,20 +22,16 @@ from croupier.runtime.errors import (
     to_status,
 )
 from croupier.runtime.field_rules import check_fields
-from croupier.runtime.identity.tokens import Caller, TokenVerifier, bearer_token
+from croupier.runtime.identity.tokens import TokenVerifier, bearer_token
 from croupier.runtime.observation.logs import Logger
 from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.observation.traced_calls import ServicerContext as Context
-from croupier.runtime.observation.traced_calls import set_code, traced_handler
-from croupier.runtime.observation.tracing import TABLE_ID
+from croupier.runtime.observation.traced_calls import traced_handler
 from croupier.runtime.server.call import Call
+from croupier.runtime.server.calls import Calls, bind_table
 from croupier.runtime.server.streamed_answer import StreamedAnswer
 from croupier_api.v1 import errors_pb2
 
-REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-"""The request ids that are taken from outside: gRPC refuses to send any text on, and logs should not contain it."""
-BOUND_TABLE_ID = re.compile(r"[!-~]{1,64}")
-"""The table ids that are added to lines of the log and to spans."""
 UNKNOWN_METHOD = "unknown"
 """The name of all unknown methods in logs and metrics."""
 OPEN_SERVICES = ("/grpc.health.v1.", "/grpc.reflection.")
@@ -74,13 +61,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         limits: Limits | None = None,
         request_seconds: float = REQUEST_SECONDS,
     ) -> None:
-        self._verifier = verifier
+        self._calls = Calls(verifier, metrics, logger, limits)
         self._open_methods = {UNKNOWN_METHOD, *open_methods}
         self._metrics = metrics
-        self._logger = logger
         self._limits = limits
         self._request_seconds = request_seconds
-        self._refusals = RefusalLog(logger, time.monotonic_ns)
         self._wrapped: dict[str, Handler] = {}
         """The wrapped handlers by method, made once: those of each call would stay in memory as long as its stream."""
 
@@ -125,7 +110,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             code, failure = "CANCELLED", None
             try:
                 call = self._begin(method, context)
-                with self._arriving(call):
+                with self._calls.arriving(call.caller):
                     request = await self._request(decode, context)
                 started = time.perf_counter()
                 answer = encode(await handler(request, call))
@@ -139,7 +124,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 failure = self._error_of(error, method, context)
                 code = _code_name(failure, context)
             finally:
-                self._record_end(method, code)
+                self._calls.record_end(method, code)
                 if started:
                     self._metrics.seconds.labels(method).observe(time.perf_counter() - started)
             # It is counted before the answer is sent: a caller with an answer finds it in the metrics.
@@ -167,24 +152,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 code = _code_name(failure, context)
             finally:
                 self._metrics.open_calls.labels(method).dec()
-                self._record_end(method, code)
+                self._calls.record_end(method, code)
             if failure is not None and not context.done():
                 await answer.refuse(failure)
 
         return traced_handler(method, serve)
-
-    @contextmanager
-    def _arriving(self, call: Call) -> Iterator[None]:
-        """Hold a place of the caller's network while a request arrives; raises LimitReached if there is none."""
-        if self._limits is None:
-            yield
-            return
-        streams = self._limits.streams
-        place = streams.acquire(replace(call.caller, id=""))
-        try:
-            yield
-        finally:
-            streams.release(place)
 
     async def _request(self, decode: Decode, context: Context) -> Any:
         """Return the one request of a call; raises TimedOut if it does not arrive in time, MalformedRequest."""
@@ -200,7 +172,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         check_fields(request)
         table_id = getattr(request, "table_id", "")
         if isinstance(table_id, str) and table_id:
-            _bind_table(table_id)
+            bind_table(table_id)
         return request
 
     def _begin_answer(self, call: Call, answer: bytes) -> Callable[[], None]:
@@ -230,46 +202,17 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 finally:
                     end()
 
-    def _record_end(self, method: str, code: str) -> None:
-        self._metrics.calls.labels(method, code).inc()
-        set_code(trace.get_current_span(), code)
-
     def _begin(self, method: str, context: Context) -> Call:
-        """Return the call of an authenticated caller who has paid for it; raises Unauthenticated, TooManyCalls."""
         metadata = _text_metadata(context)
-        structlog.contextvars.clear_contextvars()
-        structlog.contextvars.bind_contextvars(method=method, request_id=_request_id(metadata))
-        if table_id := metadata.get("x-table-id", ""):
-            _bind_table(table_id)
-        network = network_of(metadata.get(ADDRESS_HEADER, ""))
-        if method in self._open_methods:
-            caller = Caller("", "", network)
-        else:
-            caller = self._verifier.verify(bearer_token(metadata), network)
-        if caller.id:
-            structlog.contextvars.bind_contextvars(player_id=caller.id)
-        if self._limits is not None and not caller.network:
-            self._metrics.without_network.inc()
-        admission = Admission(caller, self._limits, cost_of(method))
-        admission.pay()
-        return Call(caller, admission, context)
+        self._calls.bind_log(method, metadata)
+        token = None if method in self._open_methods else partial(bearer_token, metadata)
+        return self._calls.begin(method, metadata, token, context)
 
     def _error_of(self, error: Exception, method: str, context: Context) -> ServiceError | None:
         """Return the error to answer with, or None if the call was aborted already; logs it."""
-        if isinstance(error, ServiceError):
-            if error.limit:
-                self._metrics.refusals.labels(error.limit).inc()
-            if isinstance(error, TooManyCalls):
-                self._metrics.limited.labels(method).inc()
-            self._refusals.add(error, network_of(_text_metadata(context).get(ADDRESS_HEADER, "")))
-            # The frames refer to the error and perhaps to a whole table: reference cycles, which only the garbage
-            # collector would free, and it runs seldom here.
-            error.__traceback__ = error.__context__ = error.__cause__ = None
-            return error
-        if isinstance(error, grpc.aio.AbortError) or context.done():
+        if not isinstance(error, ServiceError) and (isinstance(error, grpc.aio.AbortError) or context.done()):
             return None
-        self._logger.error("call failed", exc_info=error)
-        return InternalFault(errors_pb2.ERROR_REASON_INTERNAL_FAULT, "internal fault: the server's log has the details")
+        return self._calls.refusal_of(error, method, network_of(_text_metadata(context).get(ADDRESS_HEADER, "")))
 
 
 def _text_metadata(context: Context) -> dict[str, str]:
@@ -286,18 +229,6 @@ def _decoded(decode: Decode, raw: Any) -> Any:
         errors_pb2.ERROR_REASON_MALFORMED_REQUEST,
         "invalid message: expected the protobuf message of this method, with all strings in UTF-8",
     )
-
-
-def _request_id(metadata: Mapping[str, str]) -> str:
-    """Return the caller's id of a call, or a new one if there is none or it has other characters."""
-    named = metadata.get("x-request-id", "")
-    return named if REQUEST_ID.fullmatch(named) else uuid.uuid4().hex
-
-
-def _bind_table(table_id: str) -> None:
-    if BOUND_TABLE_ID.fullmatch(table_id):
-        structlog.contextvars.bind_contextvars(table_id=table_id)
-        trace.get_current_span().set_attribute(TABLE_ID, table_id)
 
 
 async def _refuse_unknown(_requests: object, _call: Call) -> None:

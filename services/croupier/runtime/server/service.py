@@ -26,11 +26,13 @@ from croupier.runtime.observation.traced_calls import tracing_interceptors
 from croupier.runtime.observation.tracing import exported_spans
 from croupier.runtime.server import grpc_server
 from croupier.runtime.server.addresses import is_loopback
+from croupier.runtime.server.calls import Calls
 from croupier.runtime.server.channels import open_channel
 from croupier.runtime.server.interceptor import CallInterceptor
 from croupier.runtime.server.program import FAILED, DatabaseUnreachable, SettingsError, run_program
 from croupier.runtime.server.tasks import SupervisedTasks, TaskFactory, end_tasks, supervised_tasks
 from croupier.runtime.server.tuning import tune_process
+from croupier.runtime.server.websocket_listener import WebSocketListener, WebSockets, listen_for_websockets
 from croupier.runtime.settings import ServiceSettings, read_settings
 from croupier.runtime.tls.tls import Tls
 
@@ -56,6 +58,19 @@ class Port:
     limits: Limits | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class WebSocketPort:
+    """A port for WebSockets, with the verifier of their tokens and the limits of players.
+
+    `serve` returns what serves its calls. The ready file has the address under "websocket".
+    """
+
+    address: str
+    serve: Callable[[Calls], WebSockets]
+    verifier: TokenVerifier
+    limits: Limits | None = None
+
+
 async def _no_op(_grace_seconds: float = 0.0) -> None:
     """Do nothing."""
 
@@ -72,6 +87,7 @@ class Service:
     ports: Sequence[Port]
     registry: CollectorRegistry
     rpc_metrics: RpcMetrics
+    websocket: WebSocketPort | None = None
     tasks: Mapping[str, TaskFactory] = field(default_factory=dict)
     drain_tasks: Mapping[str, TaskFactory] = field(default_factory=dict)
     check_access: TaskFactory | None = None
@@ -165,7 +181,8 @@ async def _open(
     stack.push_async_callback(database.close)
     resources = Resources(logger, tls, settings.traces_endpoint, database, stack)
     service = build(settings, resources)
-    if tls is None and (open_to_all := [port.address for port in service.ports if not is_loopback(port.address)]):
+    listens = [port.address for port in (*service.ports, service.websocket) if port]
+    if tls is None and (open_to_all := [address for address in listens if not is_loopback(address)]):
         logger.warning("other machines can connect without TLS: see --tls-certificate", at=open_to_all)
     export_expiry(service.registry, tls)
     return resources, service
@@ -177,7 +194,7 @@ async def _run(settings: ServiceSettings, service: Service, resources: Resources
         await service.start()
         access_check = await _check_access(service, tasks)
         drain_tasks = tasks.start(service.drain_tasks)
-        async with _listening(settings, service, resources) as (listeners, addresses):
+        async with _listening(settings, service, resources) as (listeners, websockets, addresses):
             await service.join()
             is_ready = resources.database.is_reachable
             await grpc_server.update_readiness(listeners, is_ready)
@@ -193,7 +210,7 @@ async def _run(settings: ServiceSettings, service: Service, resources: Resources
             await grpc_server.wait_for_stop(tasks.stopping)
             resources.logger.info("stopping")
             grpc_server.exit_after(settings.drain_seconds, resources.logger)
-            await _drain(settings, service, listeners, [*access_check, *running])
+            await _drain(settings, service, listeners, websockets, [*access_check, *running])
             await end_tasks(drain_tasks)
     return tasks.fault
 
@@ -212,7 +229,7 @@ async def _check_access(service: Service, tasks: SupervisedTasks) -> list[asynci
 @asynccontextmanager
 async def _listening(
     settings: ServiceSettings, service: Service, resources: Resources
-) -> AsyncIterator[tuple[Sequence[grpc_server.Listener], dict[str, str]]]:
+) -> AsyncIterator[tuple[Sequence[grpc_server.Listener], WebSocketListener | None, dict[str, str]]]:
     """Open all ports; yields their listeners and their addresses by name."""
     addresses: dict[str, str] = {}
     async with AsyncExitStack() as stack:
@@ -233,19 +250,30 @@ async def _listening(
             stack.push_async_callback(listener.server.stop, None)
             listeners.append(listener)
             addresses[port.name] = listener.address
+        if (websockets := await _open_websockets(service, resources)) is not None:
+            stack.push_async_callback(websockets.drain, 0)
+            addresses["websocket"] = websockets.address
         for health in await stack.enter_async_context(grpc_server.health_listener(settings.health_listen)):
             listeners.append(health)
             addresses["health"] = health.address
         metrics, addresses["metrics"] = serve_metrics(service.registry, settings.metrics_listen)
         stack.callback(metrics.server_close)
         stack.push_async_callback(asyncio.to_thread, metrics.shutdown)
-        yield listeners, addresses
+        yield listeners, websockets, addresses
+
+
+async def _open_websockets(service: Service, resources: Resources) -> WebSocketListener | None:
+    if (port := service.websocket) is None:
+        return None
+    calls = Calls(port.verifier, service.rpc_metrics, resources.logger, port.limits)
+    return await listen_for_websockets(port.address, port.serve(calls), resources.tls)
 
 
 async def _drain(
     settings: ServiceSettings,
     service: Service,
     listeners: Sequence[grpc_server.Listener],
+    websockets: WebSocketListener | None,
     running: Sequence[asyncio.Task[None]],
 ) -> None:
     """End streams, calls and tasks in order, each step in its part of the time."""
@@ -254,6 +282,8 @@ async def _drain(
     async with asyncio.TaskGroup() as group:
         # At the same time: clients whose streams end must not reconnect here.
         group.create_task(grpc_server.drain(listeners, grace_seconds))
+        if websockets is not None:
+            group.create_task(websockets.drain(grace_seconds))
         await service.leave(grace_seconds)
         await end_tasks(running)
     if service.finish is not None:

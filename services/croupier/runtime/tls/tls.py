@@ -5,7 +5,10 @@ certificate with which they were made.
 """
 
 import asyncio
-from collections.abc import Callable
+import os
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -123,6 +126,21 @@ class Tls:
         fetcher: Any = configuration
         return grpc.dynamic_ssl_server_credentials(_configuration(used), fetcher, require_client_authentication=True)
 
+    def server_context(self) -> ssl.SSLContext:
+        """Return a context for a port whose callers need a certificate; new connections use the current identity."""
+        used, context = self.identity, _server_context(self.identity)
+
+        def use_identity(connection: Any, _name: str | None, _initial: ssl.SSLContext) -> None:
+            # The library calls it for each new connection, before it sends the certificate.
+            nonlocal used, context
+            if used is not self.identity:
+                used, context = self.identity, _server_context(self.identity)
+            connection.context = context
+
+        initial = _server_context(used)
+        initial.sni_callback = use_identity
+        return initial
+
     def channel_credentials(self) -> grpc.ChannelCredentials:
         """Return credentials for a new channel, of the current identity."""
         identity = self.identity
@@ -131,6 +149,30 @@ class Tls:
 
 def _configuration(identity: Identity) -> grpc.ServerCertificateConfiguration:
     return grpc.ssl_server_certificate_configuration([(identity.key, identity.certificate)], identity.authorities)
+
+
+def _server_context(identity: Identity) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.set_alpn_protocols(["http/1.1"])
+    context.load_verify_locations(cadata=identity.authorities.decode("ascii", "ignore"))
+    with _as_file(identity.certificate) as certificate, _as_file(identity.key) as key:
+        context.load_cert_chain(certificate, key)
+    return context
+
+
+@contextmanager
+def _as_file(pem: bytes) -> Iterator[str]:
+    """Yield a path from which a secret can be read once: the library reads files only, and no disk should have it."""
+    reading, writing = os.pipe()
+    try:
+        # A pipe takes more than any of these has; otherwise an error is better than a wait without end.
+        os.set_blocking(writing, False)
+        os.write(writing, pem)
+        os.close(writing)
+        yield f"/dev/fd/{reading}"
+    finally:
+        os.close(reading)
 
 
 def content(path: Path) -> bytes:
