@@ -65,7 +65,7 @@ ENV PATH=/opt/croupier/bin:/usr/local/bin:/usr/bin:/bin HOME=/data XDG_DATA_HOME
     PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 GRPC_VERBOSITY=ERROR
 WORKDIR /data
 USER ${USER_ID}:${USER_ID}
-# Of lobby, engine and scoring: players, control (not of the lobby), health, metrics.
-EXPOSE 7710 7718 7719 7720 7721 7728 7729 7730 7731 7738 7739
+# Of lobby, engine and scoring: players, control (not of the lobby), WebSockets (of the engine), health, metrics.
+EXPOSE 7710 7718 7719 7720 7721 7722 7728 7729 7730 7731 7738 7739
 ENTRYPOINT ["croupier"]
 CMD ["--help"]

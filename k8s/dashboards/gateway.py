@@ -12,7 +12,7 @@ def _clients(metric: str) -> str:
 
 
 def _services(metric: str) -> str:
-    return of("gateway", f"envoy_cluster_{metric}", envoy_cluster_name="lobby|engine|scoring")
+    return of("gateway", f"envoy_cluster_{metric}", envoy_cluster_name="lobby|engine|engine_websocket|scoring")
 
 
 _CLIENTS = (

@@ -2,6 +2,7 @@
 
 import importlib.util
 import ipaddress
+import json
 import os
 import shutil
 import signal
@@ -42,11 +43,13 @@ async def test_the_gateway_opens_last_and_drains_first(tmp_path: Path) -> None:
     (tmp_path / "lobby.behaviour").write_text("wait for the gateway")
     message = await output_of_up(tmp_path, GatewayChoice())
     [where] = (line for line in message if line.startswith("players connect to 127.0.0.1:"))
-    assert where.endswith("by gRPC, gRPC-Web or JSON")
+    assert where.endswith("by gRPC, gRPC-Web, JSON or WebSocket")
     assert events(tmp_path)[:4] == ["scoring up", "engine up", "lobby up", "gateway up"]
     assert events(tmp_path)[4:] == ["gateway drained", "lobby drained", "engine drained", "scoring drained"]
-    flags = received_flags(tmp_path, "gateway").keys()
+    given, engine = received_flags(tmp_path, "gateway"), json.loads((tmp_path / "ready/engine.json").read_text())
+    flags = given.keys()
     assert flags >= {"lobby", "engine", "scoring", "listen", "metrics-listen", "lobby-public-key"}
+    assert (given["engine"], given["engine-websocket"]) == (engine["listen"], engine["websocket"])
     assert "certificate" not in flags
 
 
@@ -77,7 +80,7 @@ def test_the_gateway_has_the_port_and_all_instances_have_ports_of_their_own_abov
     ]
     at = addresses_from(MAX_PORT, Replicas(*[MAX_INSTANCES] * 3), with_gateway=True)
     every = [int(address.rpartition(":")[2]) for addresses in at.values() for address in addresses.values()]
-    assert len(set(every)) == len(every) == MAX_INSTANCES * (2 + 3 + 3) + 2
+    assert len(set(every)) == len(every) == MAX_INSTANCES * (2 + 4 + 3) + 2
     assert max(every) < 2**16
 
 

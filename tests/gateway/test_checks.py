@@ -40,6 +40,8 @@ def folder(tmp_path: Path) -> Path:
         (["--upstream-ca=F/empty.pem"], "--upstream-certificate, --upstream-key missing"),
         (["--lobby-public-key=F/empty.pem"], "F/empty.pem cannot be read as an Ed25519 public key"),
         (["--engine=nowhere"], r"invalid --engine \(CROUPIER_ENGINE\) 'nowhere': expected host:port"),
+        (["--engine=10.0.0.1:7720"], "--engine-websocket must name the hosts of --engine in the same order"),
+        (["--engine=127.0.0.1:1,127.0.0.1:2"], "--engine-websocket must name the hosts of --engine"),
         (["--listen=127.0.0.1:TAKEN"], "127.0.0.1:TAKEN is in use: expected an IP address of this machine"),
         (["--listen=192.0.2.1:7700"], "192.0.2.1:7700 is no address of this machine"),
         (["--listen=here"], "'here': expected host:port"),

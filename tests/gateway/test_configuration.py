@@ -67,13 +67,19 @@ NO_TLS = dict.fromkeys(("certificate", "key", "upstream_certificate", "upstream_
             "access_log": True,
             "allowed_origins": "https://a.example,https://b.example",
         },
-        {"lobby": "lobby:7710", "engine": "10.0.0.1:7720,10.0.0.2:7720", "scoring": "scoring:7730"},
+        {
+            "lobby": "lobby:7710",
+            "engine": "10.0.0.1:7720,10.0.0.2:7720",
+            "engine_websocket": "10.0.0.1:7722,10.0.0.2:7722",
+            "scoring": "scoring:7730",
+        },
+        {**NO_TLS, "engine": "engine:7720", "engine_websocket": "engine:7722"},
         {"listen": "[::1]:7700", "address_requests_per_second": 3, "address_burst": 3, "allowed_origins": "*"},
         {**NO_TLS, **UNLIMITED, "trusted_proxies": 1, "memory_limit_mebibytes": 100},
         {"secrets_folder": True},
         {"traces_collector": "collector:4317", "traces_ratio": 0.001, "access_log": True},
     ],
-    ids=["usual", "all", "names", "narrow", "unlimited", "secrets in files", "traced"],
+    ids=["usual", "all", "several", "names", "narrow", "unlimited", "secrets in files", "traced"],
 )
 def test_envoy_accepts_it(settings: GatewaySettings, tmp_path: Path, changes: dict[str, Any]) -> None:
     secrets = {"secrets_folder": tmp_path} if "secrets_folder" in changes else {}
@@ -85,7 +91,8 @@ CHANGED: dict[str, Any] = {
     # The others are whole numbers.
     "lobby_public_key": "another.public.pem",
     "lobby": "10.0.0.1:1",
-    "engine": "10.0.0.1:2,10.0.0.2:2",
+    "engine": "10.0.0.1:2",
+    "engine_websocket": "10.0.0.1:3",
     "scoring": "scoring:3",
     "listen": "127.0.0.1:4",
     "admin_socket": Path("/other.sock"),
@@ -185,7 +192,8 @@ def test_the_services_that_envoy_knows_are_those_of_the_public_contract() -> Non
 
 
 def test_only_calls_of_players_have_a_route(settings: GatewaySettings) -> None:
-    routed = [route["match"] for route in routes(settings) if "cluster" in route.get("route", {})]
+    websocket, *routed = [route["match"] for route in routes(settings) if "cluster" in route.get("route", {})]
+    assert websocket["safe_regex"]["regex"] == "/v1/tables/[^/:]+/play"
     paths = [match["path"] for match in routed if "path" in match]
     by_json = [match["safe_regex"]["regex"] for match in routed if "safe_regex" in match]
     assert by_json == [one.pattern for one in json_bindings()]
@@ -250,8 +258,27 @@ def test_a_call_that_ends_by_itself_has_a_deadline_and_a_short_one_if_it_only_re
 
 
 def test_services_get_whole_requests_except_of_the_bidirectional_stream(settings: GatewaySettings) -> None:
-    unbuffered = [route["name"] for route in routes(settings) if "http.buffer" in str(route)]
-    assert unbuffered == ["croupier_api.v1.EngineService/PlayTable"]
+    passed = [
+        route for route in routes(settings) if "http.buffer" in str(route) and "cluster" in route.get("route", {})
+    ]
+    assert [route["name"] for route in passed] == ["websocket", "croupier_api.v1.EngineService/PlayTable"]
+
+
+def test_one_route_is_upgraded_and_has_no_end(settings: GatewaySettings) -> None:
+    """A silence ends it, as it ends a stream."""
+    assert "upgrade_configs" not in manager(settings)
+    [upgraded] = [route["route"] for route in routes(settings) if "upgrade_configs" in str(route)]
+    assert (upgraded["cluster"], upgraded["timeout"]) == ("engine_websocket", "0s")
+    assert not {"max_stream_duration", "idle_timeout"} & upgraded.keys()
+    assert manager(settings)["stream_idle_timeout"] == "60s"
+
+
+def test_a_websocket_has_a_connection_and_few_bytes_at_the_gateway(settings: GatewaySettings) -> None:
+    clusters = {one["name"]: one for one in made(settings)["static_resources"]["clusters"]}
+    cluster = clusters["engine_websocket"]
+    [threshold] = cluster["circuit_breakers"]["thresholds"]
+    assert threshold["max_connections"] >= settings.max_connections
+    assert cluster["per_connection_buffer_limit_bytes"] == players(settings)["per_connection_buffer_limit_bytes"]
 
 
 def test_the_administration_has_no_port_and_only_the_metrics_listener_reaches_it(settings: GatewaySettings) -> None:

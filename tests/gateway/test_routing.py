@@ -103,7 +103,7 @@ def running_engines(folder: Path) -> Iterator[tuple[Sequence[FakeEngine], Gatewa
     with ExitStack() as stack:
         engines = [stack.enter_context(FakeEngine().running()) for _ in range(3)]
         addresses = ",".join(engine.address for engine in engines)
-        flags = (f"--engine={addresses}", f"--request-seconds={CALL_SECONDS}")
+        flags = (f"--engine={addresses}", f"--engine-websocket={addresses}", f"--request-seconds={CALL_SECONDS}")
         yield engines, stack.enter_context(opened_gateway(folder, *flags))
 
 

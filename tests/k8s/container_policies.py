@@ -60,6 +60,7 @@ TARGETS = {
     "scoring_control": ("scoring", "control"),
     "lobby": ("lobby", "grpc"),
     "engine": ("engine", "grpc"),
+    "engine_websocket": ("engine", "websocket"),
     "scoring": ("scoring", "grpc"),
     "traces_endpoint": ("traces", "otlp"),
 }
@@ -180,6 +181,7 @@ def probes_ask_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
 @detects(
     Break("Deployment", "engine", f"{ENV}/CROUPIER_SCORING_CONTROL/value", "dns:///scoring:7730"),
     Break("Deployment", "gateway", f"{FIRST}/env/CROUPIER_LOBBY/value", "engine:7720"),
+    Break("Deployment", "gateway", f"{FIRST}/env/CROUPIER_ENGINE_WEBSOCKET/value", "engine:7720"),
 )
 def addresses_lead_to_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
     """Each setting that names another service names its Service and the port for this caller."""

@@ -29,7 +29,7 @@ def _connections(text: str) -> frozenset[NetworkConnection]:
 
 CONNECTIONS = _connections("""
 anywhere -> gateway:7700
-gateway -> lobby:7710 engine:7720 scoring:7730
+gateway -> lobby:7710 engine:7720 engine:7722 scoring:7730
 lobby -> engine:7721
 engine -> scoring:7731
 lobby engine scoring migrate -> postgres:5432

@@ -27,7 +27,7 @@ from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSAL
 from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.admission.network import ADDRESS_HEADER, IPV4_BITS, IPV6_BITS
 from croupier.runtime.identity.tokens import ISSUER, PLAYER_AUDIENCE, load_public_key
-from croupier.runtime.server.addresses import addresses_of, host_and_port, ip_of, listening_host
+from croupier.runtime.server.addresses import addresses_of, host_and_port, ip_of, listening_host, with_port
 from croupier.runtime.server.grpc_server import MAX_REQUEST_BYTES
 from croupier.runtime.server.program import SettingsError
 
@@ -36,6 +36,8 @@ READ_SECONDS = 10
 COLLECTOR_FILE = "collector.yaml"
 ENDING_STREAMS = frozenset({"GetReplay"})
 """The calls whose response is a stream of parts, which ends after the last one."""
+WEBSOCKET_PATH = "/v1/tables/[^/:]+/play"
+"""A regular expression of the paths at which a table is played by WebSocket."""
 
 
 def configuration_files(settings: GatewaySettings) -> dict[str, str]:
@@ -98,6 +100,7 @@ def _values(settings: GatewaySettings) -> dict[str, Any]:
         "body_methods": sorted({binding.verb for binding in with_body}),
         "json_bodies": program(binding.call.input_type for binding in with_body),
         "allowed_methods": allowed_methods(),
+        "websocket_path": WEBSOCKET_PATH,
         "open_paths": open_paths(),
         "ambiguous_queries": ambiguous_queries(),
         "services": [service.full_name for service in SERVICES],
@@ -132,12 +135,28 @@ def _calls() -> Iterator[dict[str, Any]]:
 def _clusters(settings: GatewaySettings) -> Iterator[dict[str, Any]]:
     """Yield the values of each service, and of the collector of traces, with its addresses, host:port each."""
     services = {"lobby": settings.lobby, "engine": settings.engine, "scoring": settings.scoring}
-    collector = {"traces": settings.traces_collector} if settings.traces_collector else {}
-    for name, text in (services | collector).items():
-        addresses = addresses_of(text)
-        # Envoy has to resolve names.
-        has_names = None in map(ip_of, addresses)
-        yield {"name": name, "addresses": addresses, "is_service": name in services, "has_names": has_names}
+    for name, text in services.items():
+        yield _cluster(name, [{"address": address} for address in addresses_of(text)], service=name)
+    yield _cluster("engine_websocket", list(_websocket_endpoints(settings)), service="engine", is_websocket=True)
+    if settings.traces_collector:
+        yield _cluster("traces", [{"address": settings.traces_collector}])
+
+
+def _cluster(
+    name: str, endpoints: list[dict[str, Any]], *, service: str = "", is_websocket: bool = False
+) -> dict[str, Any]:
+    # Envoy has to resolve names.
+    has_names = any(ip_of(endpoint["address"]) is None for endpoint in endpoints)
+    values = {"name": name, "endpoints": endpoints, "has_names": has_names}
+    return values | {"service": service, "is_websocket": is_websocket}
+
+
+def _websocket_endpoints(settings: GatewaySettings) -> Iterator[dict[str, Any]]:
+    """Yield the endpoints for WebSockets, each with the port for gRPC of its engine, and its place on their ring."""
+    for address, grpc in zip(addresses_of(settings.engine_websocket), addresses_of(settings.engine), strict=True):
+        ip, (_, port) = ip_of(grpc), host_and_port(grpc)
+        # All addresses of a name would have one place.
+        yield {"address": address, "health_port": port, "hash_key": with_port(str(ip), port) if ip else ""}
 
 
 def _secrets(settings: GatewaySettings) -> Iterator[dict[str, Any]]:

@@ -114,7 +114,12 @@ def _unavailable(status: int) -> Refusal:
 
 
 REFUSALS = (
-    _unsupported(403, "Upgrade and CONNECT are not supported", "startsWith('upgrade_failed')", http_status=400),
+    _unsupported(
+        403,
+        "Upgrade and CONNECT are not supported here: only /v1/tables/ID/play is a WebSocket, without a query",
+        "startsWith('upgrade_failed')",
+        http_status=400,
+    ),
     # Envoy's status for a token with another audience is 403.
     _unauthenticated(403, "startsWith('jwt_authn')"),
     # The messages of json_bodies.lua and of the transcoder name the field and its fault. All others of Envoy are about
@@ -160,6 +165,11 @@ REFUSALS = (
         MalformedRequest,
         errors_pb2.ERROR_REASON_UNSUPPORTED_MEDIA_TYPE,
         "unsupported content type: send JSON with 'content-type: application/json'",
+    ),
+    _unsupported(
+        426,
+        "this path is a WebSocket: expected GET with 'upgrade: websocket' over HTTP/1.1",
+        "startsWith('direct_response')",
     ),
     _unsupported(426, "unsupported version: expected HTTP/1.1 or HTTP/2"),
     Refusal(

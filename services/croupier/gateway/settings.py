@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, NonNegativeInt, PositiveInt, model_validator
 
+from croupier.runtime.server.addresses import addresses_of, host_and_port
 from croupier.runtime.server.program import SettingsError, check_together
 from croupier.runtime.settings import (
     Addresses,
@@ -34,6 +35,10 @@ def _origins(text: str) -> tuple[str, ...]:
     return tuple(origin.strip() for origin in text.split(",") if origin.strip())
 
 
+def _hosts(addresses: str) -> list[str]:
+    return [host_and_port(address)[0] for address in addresses_of(addresses)]
+
+
 class GatewaySettings(Settings):
     """The gateway: Envoy, which routes players' calls to lobby, engine and scoring."""
 
@@ -43,6 +48,8 @@ class GatewaySettings(Settings):
     """host:port of the lobby; several with commas between."""
     engine: Addresses = "127.0.0.1:7720"
     """host:port of the engine; several with commas between."""
+    engine_websocket: Addresses = "127.0.0.1:7722"
+    """host:port of the engine for WebSockets; several in the order of `engine`."""
     scoring: Addresses = "127.0.0.1:7730"
     """host:port of scoring; several with commas between."""
     listen: ListenAddress = "127.0.0.1:7700"
@@ -114,6 +121,8 @@ class GatewaySettings(Settings):
             raise SettingsError("--address-burst must not be less than --address-requests-per-second")
         if self.network_requests_per_second > self.network_request_burst:
             raise SettingsError("--network-request-burst must not be less than --network-requests-per-second")
+        if _hosts(self.engine) != _hosts(self.engine_websocket):
+            raise SettingsError("--engine-websocket must name the hosts of --engine in the same order")
         return self
 
 

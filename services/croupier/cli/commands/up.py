@@ -65,7 +65,7 @@ def _introduce_gateway(services: Services, say: Note, gateway: GatewayChoice) ->
     if authority is not None:
         say(f"the gateway uses TLS: clients trust it by {authority}")
     reachable = [with_port(host, port) for host in gateway.reachable]
-    say(f"players connect to {', '.join(reachable) or listen}, by gRPC, gRPC-Web or JSON")
+    say(f"players connect to {', '.join(reachable) or listen}, by gRPC, gRPC-Web, JSON or WebSocket")
     if not reachable:
         return
     say("warning: everyone in the networks of these addresses can connect; guests sign in and play within the limits")

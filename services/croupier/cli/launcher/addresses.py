@@ -100,7 +100,8 @@ def _flags_of_its_own(instance: str, folder: DataFolder, addresses: Mapping[str,
     service = service_of(instance)
     if service == GATEWAY:
         listening = {service: joined(addresses, service, "listen") for service in START_ORDER}
-        return {"lobby-public-key": str(folder.public_key("lobby")), **listening}
+        websocket = {"engine-websocket": joined(addresses, "engine", "websocket")}
+        return {"lobby-public-key": str(folder.public_key("lobby")), **listening, **websocket}
     if service == "lobby":
         return {
             "signing-key": str(folder.signing_key("lobby")),
