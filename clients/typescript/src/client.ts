@@ -7,6 +7,7 @@ import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import { ScoringService } from "./generated/croupier_api/v1/scoring_pb";
 import { retryNotExecuted } from "./retry";
 import { type Credentials, type Session, signIn, withToken } from "./tokens";
+import { overWebSocket } from "./web_socket";
 
 const CALL_MILLISECONDS = 10_000;
 
@@ -22,11 +23,19 @@ export interface Connection extends CroupierClient {
   readonly session: Session;
 }
 
+/** How the streams of tables travel; all else is gRPC-Web. */
+export type TableTransport = "grpc-web" | "websocket";
+
 /** Sign in, and return the clients. */
-export async function connect(address: string, credentials: Credentials): Promise<Connection> {
+export async function connect(
+  address: string,
+  credentials: Credentials,
+  { transport: tables = "grpc-web" }: { readonly transport?: TableTransport } = {},
+): Promise<Connection> {
   const settings = { baseUrl: address, defaultTimeoutMs: CALL_MILLISECONDS };
   const session = await signIn(createClient(LobbyService, createGrpcWebTransport(settings)), credentials);
-  const interceptors = [retryNotExecuted, withToken(session.token)];
+  const overSocket = tables === "websocket" ? [overWebSocket(address)] : [];
+  const interceptors = [retryNotExecuted, withToken(session.token), ...overSocket];
   const transport = createGrpcWebTransport({ ...settings, interceptors });
   const [lobby, engine] = [createClient(LobbyService, transport), createClient(EngineService, transport)];
   return { session, lobby, engine, scoring: createClient(ScoringService, transport) };

@@ -4,6 +4,14 @@ import { Code, ConnectError } from "@connectrpc/connect";
 
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
+import type { Status } from "./generated/google/rpc/status_pb";
+
+/** Return the error of a status inside a message. */
+export function errorOf({ code, message, details }: Status): ConnectError {
+  const error = new ConnectError(message, code);
+  error.details = details.map(({ typeUrl, value }) => ({ type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1), value }));
+  return error;
+}
 
 /** Return why a call was refused: UNSPECIFIED for a reason newer than this client, undefined if no service refused it. */
 export function reasonOf(error: unknown): ErrorReason | undefined {

@@ -1,4 +1,6 @@
-// Plays a game against bots from Node: node dist/main.mjs https://localhost:7700 [game] [seats] [seed]
+// Plays a game against bots from Node: node dist/main.mjs https://localhost:7700 [game] [seats] [seed] [--websocket]
+import { parseArgs } from "node:util";
+
 import { connect } from "./client";
 import { randomLegal } from "./choices";
 import { throwUnlessOvertaken } from "./errors";
@@ -9,7 +11,9 @@ import { Table } from "./table";
 /** The limit of the whole game: nobody watches this program, so it does not wait for ever. */
 const GAME_MILLISECONDS = 1_800_000;
 
-const [address = "http://127.0.0.1:7700", game = "thulla", seats = "3", seed = `${Date.now()}`] = process.argv.slice(2);
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { websocket: { type: "boolean" } } });
+const [address = "http://127.0.0.1:7700", game = "thulla", seats = "3", seed = `${Date.now()}`] = positionals;
+const transport = values.websocket ? "websocket" : "grpc-web";
 
 /** A seeded random source (mulberry32), which is good enough for play only. */
 function seeded(state: number): () => number {
@@ -24,7 +28,7 @@ function seeded(state: number): () => number {
 async function play(): Promise<void> {
   const random = seeded(Number(seed));
   const signal = AbortSignal.timeout(GAME_MILLISECONDS);
-  const client = await connect(address, { deviceSecret: randomId(), name: "Typed" });
+  const client = await connect(address, { deviceSecret: randomId(), name: "Typed" }, { transport });
   const spec = { game, seats: Number(seats), bots: Number(seats) - 1 };
   const id = await openTable(client, spec);
   await waitForDeal(client, id, signal);
