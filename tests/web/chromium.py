@@ -80,8 +80,10 @@ class Page:
     def _call(self, method: str, **parameters: Any) -> Any:
         number = next(self._numbers)
         self._browser.send(json.dumps({"id": number, "method": method, "params": parameters, **self._session}))
+        deadline = time.monotonic() + ANSWER_SECONDS
         while (answer := self._next()).get("id") != number:
-            pass
+            # A page that fails again and again keeps logging.
+            assert time.monotonic() < deadline, f"the browser did not answer {method}"
         assert "error" not in answer, answer["error"]
         return answer["result"]
 

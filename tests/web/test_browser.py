@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from croupier.cli.launcher.background import started_services
 from croupier.cli.launcher.gateway import GatewayChoice
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
 from croupier_api.v1 import tables_pb2
@@ -22,6 +23,9 @@ from tests.web.chromium import ANSWER_SECONDS, Page, opened_page, pin
 from tests.web.conftest import WebDeployment, served_page
 
 OTHER_PIN = "A" * 43 + "="
+TABLES = 8
+UPDATES = 10
+"""At each table, before the page leaves it."""
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 
@@ -316,6 +320,19 @@ def play_toy(address: str, page_port: int, folder: Path) -> None:
         (played,) = page.evaluate("[...document.querySelectorAll('#rounds summary')].map((line) => line.textContent)")
         assert played.startswith("round 1: ")
         assert "points: Web " in page.evaluate("document.querySelector('#rounds ul').textContent")
+
+
+def test_a_page_without_tls_follows_more_tables_than_it_has_connections(tmp_path: Path) -> None:
+    """Each stream over gRPC-Web takes one of the six connections of the browser: the sixth table stands still there."""
+    with served_page() as page_port:
+        flags = {"gateway": [f"--allowed-origins=http://127.0.0.1:{page_port}"]}
+        with (
+            started_services(tmp_path / "services", gateway=[], extra_flags=flags) as services,
+            opened_form(page_port, tmp_path) as page,
+        ):
+            arguments = f"'http://{services.addresses['gateway']['listen']}', {TABLES}, {UPDATES}, 'websocket'"
+            playing = f"import('/dist/many_tables.js').then(({{playTables}}) => playTables({arguments}))"
+            assert page.evaluate(playing) == [UPDATES] * TABLES
 
 
 def react(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""The TypeScript client plays games over gRPC-Web."""
+"""The TypeScript client plays games over gRPC-Web and WebSocket."""
 
 import json
 import secrets
@@ -20,6 +20,7 @@ GAME_SECONDS = 60.0
 SEATS = 3
 ACTIONS_BEFORE = 3
 """The number of acknowledged actions before a process is killed."""
+TRANSPORTS = pytest.mark.parametrize("transport", [(), ("--websocket",)], ids=["grpc-web", "websocket"])
 
 
 def run(
@@ -35,9 +36,11 @@ def run(
     )
 
 
-def test_a_game_from_node(deployment: WebDeployment) -> None:
+@TRANSPORTS
+def test_a_game_from_node(deployment: WebDeployment, transport: tuple[str, ...]) -> None:
     seed = str(secrets.randbelow(2**32))
-    arguments = (deployment.address, "thulla", str(SEATS), seed)
+    arguments = (deployment.address, "thulla", str(SEATS), seed, *transport)
+    before = calls(deployment, "SubmitAction")
     print(f"node clients/typescript/dist/main.mjs {' '.join(arguments)}")
     done = run("main.mjs", *arguments, NODE_EXTRA_CA_CERTS=str(deployment.authority))
     assert done.returncode == 0, done.stderr
@@ -46,12 +49,18 @@ def test_a_game_from_node(deployment: WebDeployment) -> None:
     assert result["names"][0] == "Typed"
     assert result["actions"] > 0
     assert result["streams"] == 1
+    # Over WebSocket all actions travel in the stream.
+    assert (calls(deployment, "SubmitAction") == before) == bool(transport)
 
 
+@TRANSPORTS
 @pytest.mark.parametrize("instance", ["engine", "gateway"])
-def test_a_game_continues_after_a_process_was_killed(deployment: WebDeployment, instance: str) -> None:
+def test_a_game_continues_after_a_process_was_killed(
+    deployment: WebDeployment, instance: str, transport: tuple[str, ...]
+) -> None:
     """The client resumes its stream after the last message, and sends an unanswered action again."""
-    command = [str(NODE), str(FOLDER / "dist" / "main.mjs"), deployment.address, "one_oh_one", str(SEATS), "1"]
+    command = [str(NODE), str(FOLDER / "dist" / "main.mjs"), deployment.address, "one_oh_one"]
+    command += [str(SEATS), "1", *transport]
     variables = environment(NODE_EXTRA_CA_CERTS=str(deployment.authority))
     pipe, before = subprocess.PIPE, actions(deployment)
     with subprocess.Popen(command, env=variables, stdout=pipe, stderr=pipe, text=True) as playing:
@@ -72,11 +81,20 @@ def test_a_game_continues_after_a_process_was_killed(deployment: WebDeployment, 
 
 
 def actions(deployment: WebDeployment) -> float:
-    """Return the number of actions that the engine has answered, by its metrics."""
+    """Return the number of actions that the engine has stored, by its metrics."""
+    return counted(deployment, "croupier_actions_accepted_total")
+
+
+def calls(deployment: WebDeployment, method: str) -> float:
+    """Return the number of calls of a method that the engine has answered."""
+    return counted(deployment, "croupier_rpc_calls_total", method)
+
+
+def counted(deployment: WebDeployment, metric: str, label: str = "") -> float:
+    """Return the sum of a metric of the engine over its labels, of which one contains a text."""
     read = scrape(deployment.services.addresses["engine"]["metrics"], 0)
     assert isinstance(read, Scrape)
-    calls = ((labels, value) for (name, labels), value in read.samples.items() if name == "croupier_rpc_calls_total")
-    return sum(value for labels, value in calls if "SubmitAction" in str(labels))
+    return sum(value for (name, labels), value in read.samples.items() if name == metric and label in str(labels))
 
 
 def test_node_does_not_trust_an_unknown_authority(deployment: WebDeployment) -> None:
