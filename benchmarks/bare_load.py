@@ -1,4 +1,4 @@
-"""The players of the bare server: the same streams and messages as those of the engine."""
+"""The players of the bare servers: the same streams and messages as those of the engine."""
 
 import asyncio
 import sys
@@ -13,17 +13,18 @@ from benchmarks.bare_server import METHOD
 from benchmarks.clients import Stream
 from benchmarks.loads import SEATS, Level, Load
 from benchmarks.measurement import SERVER
+from benchmarks.websocket import GRPC, open_websocket
 from croupier_api.v1 import cards_pb2, engine_pb2
 from loadtest.players.client import open_channel
 
 
 @asynccontextmanager
-async def bare_server(messages: Sequence[bytes]) -> AsyncIterator[tuple[int, str]]:
+async def bare_server(messages: Sequence[bytes], transport: str = GRPC) -> AsyncIterator[tuple[int, str]]:
     """Run the bare server with messages of an engine; yields its process id and its address."""
     with tempfile.NamedTemporaryFile("w") as file:
         file.write("\n".join(message.hex() for message in messages))
         file.flush()
-        command = [sys.executable, "-m", "benchmarks.bare_server", file.name]
+        command = [sys.executable, "-m", "benchmarks.bare_server", file.name, transport]
         process: Any = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
         try:
             yield process.pid, (await process.stdout.readline()).decode().strip()
@@ -33,20 +34,30 @@ async def bare_server(messages: Sequence[bytes]) -> AsyncIterator[tuple[int, str
 
 
 @asynccontextmanager
-async def bare_load(server: tuple[int, str], level: Level, *, connections: int = 1) -> AsyncIterator[Load]:
-    """Open tables of four streams, which share this many connections."""
+async def bare_load(server: tuple[int, str], level: Level, *, connections: int = 0) -> AsyncIterator[Load]:
+    """Open tables of four streams, which share this many connections of gRPC; 0 for WebSocket."""
     pid, address = server
     load = Load({SERVER: pid}, level)
-    async with AsyncExitStack() as stack:
-        channels = [await stack.enter_async_context(open_channel(address, None)) for _ in range(connections)]
-        for table in range(level.tables):
-            places = range(table * SEATS, (table + 1) * SEATS)
-            streams: list[Stream] = [channels[place % connections].stream_stream(METHOD)() for place in places]
-            for stream in streams:
-                await stream.write(b"%d %d" % (id(load), table))
-                await stream.read()
-            load.driving += [_take_turns(stream, seat, load) for seat, stream in enumerate(streams)]
+    async with bare_streams(address, level.tables * SEATS, connections) as streams:
+        for place, stream in enumerate(streams):
+            await stream.write(b"%d %d" % (id(load), place // SEATS))
+            await stream.read()
+            load.driving.append(_take_turns(stream, place % SEATS, load))
         yield load
+
+
+@asynccontextmanager
+async def bare_streams(address: str, number: int, connections: int) -> AsyncIterator[Sequence[Stream]]:
+    """Open this many streams; see `bare_load`."""
+    async with AsyncExitStack() as stack:
+        if connections:
+            channels = [await stack.enter_async_context(open_channel(address, None)) for _ in range(connections)]
+            yield [channels[place % connections].stream_stream(METHOD)() for place in range(number)]
+            return
+        streams = [await open_websocket(address, "/") for _ in range(number)]
+        for stream in streams:
+            stack.callback(stream.cancel)
+        yield streams
 
 
 async def _take_turns(stream: Stream, seat: int, load: Load) -> None:

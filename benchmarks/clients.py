@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import grpc
 
+from benchmarks.websocket import WebSocketStream
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Client
 from croupier_client.rpc import Service
@@ -15,7 +16,7 @@ from loadtest.players.table import PLAY_TABLE
 TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.2
 
-Stream: TypeAlias = grpc.aio.StreamStreamCall[Any, Any]
+Stream: TypeAlias = grpc.aio.StreamStreamCall[Any, Any] | WebSocketStream
 
 
 class BenchmarkClient(Client):

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
@@ -27,6 +27,7 @@ LONG_MATCH: Mapping[str, Any] = {
     "options": {"best_of": 5, "scoring": "cards", "pickup": "cutter", "stall_limit": 1000},
 }
 """Long matches measure moves and not the opening of tables, which short games need once in 80 moves."""
+Name = TypeVar("Name")
 MAX_CONCURRENT_OPENINGS = 20
 MAX_MESSAGES = 500
 
@@ -92,9 +93,9 @@ class Load:
         return measured
 
 
-async def in_turn(loads: Mapping[str, Load]) -> dict[str, list[Measurement]]:
+async def in_turn(loads: Mapping[Name, Load]) -> dict[Name, list[Measurement]]:
     """Measure loads of the same level in turn, in alternating order; raises errors of players."""
-    found: dict[str, list[Measurement]] = {name: [] for name in loads}
+    found: dict[Name, list[Measurement]] = {name: [] for name in loads}
     print("  tables are open", flush=True)
     with free_server_cores():
         async with asyncio.TaskGroup() as group:

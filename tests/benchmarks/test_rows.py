@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.engine import BARE, full_speed_rows, human_pace_rows
+from benchmarks.engine import BARE, WEB, Variant, full_speed_rows, human_pace_rows
 from benchmarks.measurement import (
     EVENT_LOOP,
     OTHER_THREADS,
@@ -72,14 +72,25 @@ def test_voluntary_switches_are_not_the_involuntary_ones() -> None:
 
 def test_an_engine_is_compared_with_the_bare_server_in_each_round() -> None:
     engine, bare = [measurement(100, 1.0, 0.02), measurement(300, 1.0, 0.02)], [measurement(200, 0.5)] * 2
-    measured = {"SQLite": engine, BARE: bare}
-    assert [row.ratios for row in full_speed_rows("SQLite", BARE, measured)] == [
-        [0.5, 1.5],
-        [4.0, pytest.approx(4 / 3)],
-    ]
-    latencies, cpu, threads, switches = [row.ratios for row in human_pace_rows("SQLite", measured)]
+    sqlite, baseline = Variant("SQLite", "grpc.aio"), Variant(BARE, "grpc.aio")
+    measured = {sqlite: engine, baseline: bare, Variant(BARE, WEB): engine}
+    assert [row.ratios for row in full_speed_rows(sqlite, measured)] == [[0.5, 1.5], [4.0, pytest.approx(4 / 3)]]
+    latencies, cpu, threads, switches = [row.ratios for row in human_pace_rows(sqlite, measured)]
     assert (latencies, cpu, threads, switches) == ([2.0] * 2, [4.0, pytest.approx(4 / 3)], (), [1.0] * 2)
-    assert not any(row.ratios for row in (*full_speed_rows(BARE, BARE, measured), *human_pace_rows(BARE, measured)))
+    assert not any(row.ratios for row in (*full_speed_rows(baseline, measured), *human_pace_rows(baseline, measured)))
+
+
+def test_web_sockets_are_compared_with_bare_servers_of_all_transports() -> None:
+    names = [(BARE, "grpc.aio"), ("SQLite", "grpc.aio"), ("SQLite", WEB), (BARE, WEB)]
+    measured = {Variant(*name): [measurement(100, 1.0)] for name in names}
+    rows = full_speed_rows(Variant("SQLite", WEB), measured)
+    assert [row.ratio_name for row in rows] == [
+        *(f"moves/s to bare {transport}" for transport in ("grpc.aio", WEB)),
+        *(f"CPU to bare {transport}" for transport in ("grpc.aio", WEB)),
+    ]
+    assert [bool(row.figures) for row in rows] == [True, False, True, False]
+    bare = full_speed_rows(Variant(BARE, WEB), measured)
+    assert [row.ratio_name for row in bare] == ["moves/s to bare grpc.aio", "CPU to bare grpc.aio"]
 
 
 def test_writers_are_compared_with_one_writer_of_the_same_commit_delay() -> None:
