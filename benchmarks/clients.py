@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import grpc
 
-from benchmarks.websocket import WebSocketStream
+from benchmarks.websocket import WebSocketStream, open_websocket
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Client
 from croupier_client.rpc import Service
@@ -20,21 +20,27 @@ Stream: TypeAlias = grpc.aio.StreamStreamCall[Any, Any] | WebSocketStream
 
 
 class BenchmarkClient(Client):
-    """A player's client on shared connections."""
+    """A player's client on shared connections; with the address of an engine's WebSocket it has streams there."""
 
-    def __init__(self, connections: Connections, name: str) -> None:
+    def __init__(self, connections: Connections, name: str, websocket: str = "") -> None:
         super().__init__(connections.endpoints, f"load test {name}", name)
         self._shared = connections.share()
+        self._websocket = websocket
 
     def _channel(self, service: Service) -> grpc.aio.Channel:
         return self._shared[service]
 
     async def stream(self, table_id: str) -> Stream:
         """Open a PlayTable stream of encoded messages that begins with a snapshot of a table."""
-        metadata = self._metadata(await self._access_token(), table_id)
-        stream: Stream = self._channel(Service.ENGINE).stream_stream(PLAY_TABLE)(metadata=metadata)
-        watch = engine_pb2.PlayTableRequest(watch=engine_pb2.WatchTableRequest(table_id=table_id))
-        await stream.write(watch.SerializeToString())
+        token = await self._access_token()
+        first = engine_pb2.PlayTableRequest(watch=engine_pb2.WatchTableRequest(table_id=table_id))
+        stream: Stream
+        if self._websocket:
+            stream, first.access_token = await open_websocket(self._websocket, f"/v1/tables/{table_id}/play"), token
+        else:
+            play: grpc.aio.StreamStreamMultiCallable[Any, Any] = self._channel(Service.ENGINE).stream_stream(PLAY_TABLE)
+            stream = play(metadata=self._metadata(token, table_id))
+        await stream.write(first.SerializeToString())
         return stream
 
 

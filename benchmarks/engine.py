@@ -123,6 +123,9 @@ async def _loads(level: Level, connections: Mapping[str, int]) -> AsyncIterator[
                 loads[Variant(name, transport)] = await stack.enter_async_context(opening)
             opening = bare_load(bare, level, connections=number)
             loads[Variant(BARE, transport)] = await stack.enter_async_context(opening)
+        for name, started in engines.items():
+            opening = engine_load(*_engine(started), level, websocket=started.addresses["engine"][WEBSOCKET])
+            loads[Variant(name, WEB)] = await stack.enter_async_context(opening)
         loads[Variant(BARE, WEB)] = await stack.enter_async_context(bare_load(bare_web, level))
         yield loads
 

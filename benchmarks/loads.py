@@ -119,19 +119,22 @@ async def engine_load(
     level: Level,
     *,
     connections: int = 1,
+    websocket: str = "",
     game: Mapping[str, Any] = LONG_MATCH,
     max_head_start: int = 0,
     messages: list[bytes] | None = None,
 ) -> AsyncIterator[Load]:
     """Open tables of four players, who share this many connections; appends updates of the engine to `messages`.
 
+    With the address of its WebSocket each player has a connection there for the stream.
     Each player makes up to `max_head_start` moves without thinking, so that tables do not end at once.
     """
     load, opened_connections = Load(pids, level), Connections(endpoints, connections)
     semaphore = asyncio.Semaphore(MAX_CONCURRENT_OPENINGS)
 
     async def open_one(number: int) -> tuple[list[BenchmarkClient], str]:
-        clients = [BenchmarkClient(opened_connections, f"table {number} seat {seat}") for seat in range(SEATS)]
+        names = [f"table {number} seat {seat}" for seat in range(SEATS)]
+        clients = [BenchmarkClient(opened_connections, name, websocket) for name in names]
         async with semaphore:
             return clients, await open_table(clients, **game)
 
