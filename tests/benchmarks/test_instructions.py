@@ -1,11 +1,15 @@
 """Instructions of a move, as callgrind counts them, against the recorded figures."""
 
+from pathlib import Path
+
 import pytest
+import structlog
 
 from benchmarks import instructions
+from benchmarks.in_process_moves import TABLES, play, settings_of
+from benchmarks.in_process_streams import STREAMS
 from benchmarks.instructions import (
     INSTALL,
-    MOVES_AT_ONCE,
     PROGRAM,
     RECORDED,
     RECORDED_BUILD,
@@ -14,21 +18,28 @@ from benchmarks.instructions import (
     total,
 )
 from benchmarks.python_build import described, python_build
+from croupier.runtime.database.schema_versions import migrate_database
 from tests.programs import program
 
 MAX_GROWTH = 1.05
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pace", MOVES_AT_ONCE)
-async def test_a_move_takes_no_more_instructions_than_recorded(pace: str) -> None:
+@pytest.mark.parametrize(("transport", "pace"), RECORDED)
+async def test_a_move_takes_no_more_instructions_than_recorded(transport: str, pace: str) -> None:
     program(PROGRAM, install=INSTALL)
     if (build := python_build()) != RECORDED_BUILD:
         pytest.skip(f"the recorded instructions are of {RECORDED_BUILD}, and this is {build}")
-    counted = await instructions_of_a_move(pace)
-    assert counted <= RECORDED[pace] * MAX_GROWTH, (
-        f"{counted:,.0f} instructions a move: {RECORDED[pace]:,} are recorded"
-    )
+    counted, recorded = await instructions_of_a_move(transport, pace), RECORDED[transport, pace]
+    assert counted <= recorded * MAX_GROWTH, f"{counted:,.0f} instructions a move: {recorded:,} are recorded"
+
+
+@pytest.mark.parametrize("transport", STREAMS)
+async def test_all_moves_are_played_over_each_transport(transport: str, tmp_path: Path) -> None:
+    database, counted = f"sqlite:///{tmp_path}/engine.db", list[bool]()
+    await migrate_database(database, ["croupier.engine"])
+    assert await play(settings_of(database), structlog.get_logger(), TABLES, transport, counted.append) == 0
+    assert counted == [True, False]
 
 
 async def test_without_valgrind_the_part_is_skipped_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,9 +49,10 @@ async def test_without_valgrind_the_part_is_skipped_by_name(monkeypatch: pytest.
 
 
 def test_only_the_recorded_build_of_python_has_a_ratio() -> None:
-    recorded = RECORDED["full speed"]
-    assert row("full speed", recorded * 1.5, RECORDED_BUILD).ratios == [1.5]
-    assert row("full speed", recorded * 1.5, "CPython 3.12.1").ratios == []
+    variant = next(iter(RECORDED))
+    recorded = RECORDED[variant]
+    assert row(*variant, recorded * 1.5, RECORDED_BUILD).ratios == [1.5]
+    assert row(*variant, recorded * 1.5, "CPython 3.12.1").ratios == []
 
 
 def test_a_file_without_counted_instructions_is_refused() -> None:

@@ -1,0 +1,192 @@
+"""Streams of an engine whose players are in its process: their transports cost almost nothing."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from websockets.client import ClientProtocol
+from websockets.uri import parse_uri
+
+from benchmarks.websocket import GRPC, WEBSOCKET, masked_frame
+from croupier.engine.api.servicer import EngineServicer
+from croupier.engine.api.websocket_server import WebSocketServer
+from croupier.runtime.admission.admission import Admission
+from croupier.runtime.admission.limits import Limits
+from croupier.runtime.admission.network import ADDRESS_HEADER
+from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, Caller, TokenIssuer, TokenVerifier
+from croupier.runtime.observation.logs import Logger
+from croupier.runtime.server.call import Call
+from croupier.runtime.server.calls import Calls
+from croupier.runtime.server.service import now_milliseconds
+from croupier_api.v1 import engine_pb2 as pb
+
+WRITING_STEPS = 3
+"""The steps of the event loop in which streams write the messages of a request that is finished."""
+TIMEOUT_SECONDS = 60
+TOKEN_SECONDS = 3600
+ADDRESS, NETWORK = "192.0.2.1", "192.0.2.0/24"
+
+
+class Serving:
+    """The requests that the servicer has not finished."""
+
+    def __init__(self) -> None:
+        self._unfinished = 0
+        self._none = asyncio.Event()
+
+    def begin(self) -> None:
+        """Count a request."""
+        self._unfinished += 1
+        self._none.clear()
+
+    def finish(self) -> None:
+        """Count the end of a request."""
+        self._unfinished -= 1
+        if not self._unfinished:
+            self._none.set()
+
+    async def wait(self) -> None:
+        """Wait until all requests are finished and their messages are written; raises TimeoutError."""
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await self._none.wait()
+        for _ in range(WRITING_STEPS):
+            await asyncio.sleep(0)
+
+
+class Player:
+    """A player of a stream, who sends a request after the answer to the one before it."""
+
+    def __init__(self, serving: Serving) -> None:
+        self.awaited: bytes | None = None
+        """The end of the message that finishes the request."""
+        self._serving = serving
+
+    def send(self, request: bytes, awaited: bytes) -> None:
+        """Send a request, which is finished by a message that ends with the awaited bytes."""
+        self._serving.begin()
+        self.awaited = awaited
+        self.deliver(request)
+
+    def deliver(self, request: bytes) -> None:
+        """Give a request to the engine."""
+        raise NotImplementedError
+
+    def receive(self, message: bytes) -> None:
+        """Look for the awaited bytes in a message of the engine."""
+        if message.endswith(self.awaited or b""):
+            self.awaited = None
+            self._serving.finish()
+
+
+class GrpcPlayer(Player):
+    """The context of a call of gRPC."""
+
+    def __init__(self, serving: Serving) -> None:
+        super().__init__(serving)
+        self._requests = asyncio.Queue[bytes]()
+
+    def deliver(self, request: bytes) -> None:
+        self._requests.put_nowait(request)
+
+    async def read(self) -> bytes:
+        """Return the next request."""
+        return await self._requests.get()
+
+    async def send_initial_metadata(self, _metadata: object) -> None:
+        """Do nothing: there are no headers."""
+
+    async def write(self, message: bytes) -> None:
+        """Give a message to the player."""
+        if self.awaited is not None:
+            self.receive(message)
+
+
+class WebSocketPlayer(Player, asyncio.Transport):
+    """The transport of a WebSocket."""
+
+    def __init__(self, serving: Serving, connection: asyncio.Protocol, path: str) -> None:
+        """Connect, and shake hands."""
+        super().__init__(serving)
+        self._connection = connection
+        connection.connection_made(self)
+        client = ClientProtocol(parse_uri(f"ws://engine{path}"))
+        handshake = client.connect()
+        handshake.headers[ADDRESS_HEADER] = ADDRESS
+        client.send_request(handshake)
+        connection.data_received(b"".join(client.data_to_send()))
+
+    def deliver(self, request: bytes) -> None:
+        self._connection.data_received(masked_frame(request))
+
+    def write(self, data: Any) -> None:
+        """Give a frame to the player; there is no reader who is slow."""
+        if self.awaited is not None:
+            self.receive(data)
+
+    def is_closing(self) -> bool:
+        return False
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Do nothing: there is no buffer."""
+
+    def pause_reading(self) -> None:
+        """Do nothing: a player awaits answers."""
+
+    def resume_reading(self) -> None:
+        """Do nothing, as above."""
+
+
+class Streams(Protocol):
+    """Opens the streams of players."""
+
+    @property
+    def playing(self) -> Sequence[asyncio.Task[None]]:
+        """The tasks of open streams."""
+
+    def open(self, serving: Serving, name: str, table_id: str) -> Player:
+        """Open the stream of a player, by their id, at a table; it is open when it has had a message."""
+
+
+class GrpcStreams:
+    """Opens streams of gRPC."""
+
+    def __init__(self, servicer: EngineServicer, limits: Limits, _logger: Logger) -> None:
+        self._servicer = servicer
+        self._limits = limits
+        self.playing: list[asyncio.Task[None]] = []
+
+    def open(self, serving: Serving, name: str, table_id: str) -> Player:
+        player, caller = GrpcPlayer(serving), Caller(name, name, NETWORK)
+        watch = pb.PlayTableRequest(watch=pb.WatchTableRequest(table_id=table_id))
+        player.send(watch.SerializeToString(), awaited=b"")
+        call = Call(caller, Admission(caller, self._limits), player)
+        self.playing.append(asyncio.create_task(self._servicer.PlayTable(None, call)))
+        return player
+
+
+class WebSocketStreams:
+    """Opens streams of WebSocket, which have no tasks."""
+
+    playing: Sequence[asyncio.Task[None]] = ()
+
+    def __init__(self, servicer: EngineServicer, limits: Limits, logger: Logger) -> None:
+        key = Ed25519PrivateKey.generate()
+        self._issuer = TokenIssuer(key, PLAYER_AUDIENCE, TOKEN_SECONDS, now_milliseconds)
+        verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
+        self._server = WebSocketServer(servicer, Calls(verifier, servicer.metrics.rpc, logger, limits))
+
+    def open(self, serving: Serving, name: str, table_id: str) -> Player:
+        player = WebSocketPlayer(serving, self._server.connect(), f"/v1/tables/{table_id}/play")
+        first = pb.PlayTableRequest(watch=pb.WatchTableRequest(), access_token=self._issuer.issue(name)[0])
+        player.send(first.SerializeToString(), awaited=b"")
+        return player
+
+
+STREAMS: Mapping[str, Callable[[EngineServicer, Limits, Logger], Streams]] = {
+    GRPC: GrpcStreams,
+    WEBSOCKET: WebSocketStreams,
+}
