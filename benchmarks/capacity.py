@@ -1,8 +1,9 @@
 """The memory of idle services, and the number of idle tables that they hold: `make capacity`.
 
 The memory of each process is its part of the RAM (RSS) and its proportional share (PSS), because services share
-libraries. Two parts: `idle`, tables in memory with seated players and open streams, opened in waves until the engine's
-memory is full, of which the first is not counted; `evicted`, tables in the log alone, some of which are loaded again.
+libraries. The parts: `idle`, tables in memory with seated players and open streams, opened in waves until the engine's
+memory is full, of which the first is not counted; `idle-websocket`, the same with streams over WebSocket, each with a
+connection of its own; `evicted`, tables in the log alone, some of which are loaded again.
 Exit code 0, 1 if a table had changed, 2 if nothing could be tested.
 """
 
@@ -13,7 +14,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from random import Random
@@ -23,6 +24,8 @@ import grpc
 
 from benchmarks.capacity_harness import TABLES_PER_HOST, CapacityHarness, OpenTable, memory_of_services
 from benchmarks.clients import POLL_SECONDS, TIMEOUT_SECONDS, BenchmarkClient, Stream
+from benchmarks.websocket import WEBSOCKET
+from croupier.cli.launcher.data_folder import running_in
 from croupier_api.v1 import engine_pb2
 from croupier_client import CroupierError, FollowedTable, choose_random_action
 from croupier_client.table import new_request_id
@@ -37,6 +40,8 @@ MEBIBYTE = 2**20
 CONNECTIONS = 16
 MAX_CONCURRENT_STREAM_OPENINGS, MAX_CONCURRENT_RELOADS = 64, 4
 SEATS = 4
+MAX_WEBSOCKET_TABLES = 4_000
+"""Their streams are 16,000 connections; a process has twice as many ports for those to one address."""
 ACTION_INTERVAL = 3
 """Every third evicted table is loaded by an action, the others by a view."""
 EVICTED_VIEW, EVICTED_ACTION, CACHED_VIEW = (
@@ -52,10 +57,11 @@ async def idle(harness: CapacityHarness) -> dict[str, Any]:
     """Open tables and streams until memory is full, time is over or there are enough; raises errors of `_streams`."""
     options, began, streams = harness.options, time.monotonic(), list[Stream]()
     limit, memory = options.memory_mebibytes * MEBIBYTE, await harness.memory()
+    most = min(options.max_tables, MAX_WEBSOCKET_TABLES) if harness.websocket else options.max_tables
     tables = counted = bytes_of_tables = bytes_of_streams = 0
     try:
-        while memory < limit and tables < options.max_tables and time.monotonic() < began + options.limit_seconds:
-            size = min(options.wave, options.max_tables - tables)
+        while memory < limit and tables < most and time.monotonic() < began + options.limit_seconds:
+            size = min(options.wave, most - tables)
             opened = await harness.open(size, SEATS, 0)
             with_tables = await harness.memory()
             streams += await _streams(opened)
@@ -79,6 +85,12 @@ async def idle(harness: CapacityHarness) -> dict[str, Any]:
         "bytes_per_stream": bytes_of_streams / max(1, counted * SEATS),
         "bytes_per_table_with_streams": (bytes_of_tables + bytes_of_streams) / max(1, counted),
     }
+
+
+def websocket_of(backend: Backend) -> str:
+    """Return the address of the engine's WebSocket."""
+    known = running_in(backend.folder) if backend.folder else None
+    return str(known["services"]["engine"][WEBSOCKET]) if known else ""
 
 
 async def _streams(tables: Sequence[OpenTable]) -> list[Stream]:
@@ -199,22 +211,27 @@ async def compare_action(
     return f"table {table.table_id}: evicted at {before.sequence}, the action has sequence {answer.sequence}"
 
 
+IDLE, IDLE_WEBSOCKET, EVICTED = "idle", "idle-websocket", "evicted"
+PARTS: Mapping[str, Callable[[CapacityHarness], Awaitable[dict[str, Any]]]] = {
+    IDLE: idle,
+    IDLE_WEBSOCKET: idle,
+    EVICTED: evicted,
+}
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure the chosen parts, print and write the result as JSON, and return the exit code."""
     options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    flags = {
-        "idle": {"engine": IDLE_FLAGS, "lobby": LOBBY_FLAGS},
-        "evicted": {"engine": (f"--idle-seconds={options.idle_seconds}", *IDLE_FLAGS[:1]), "lobby": LOBBY_FLAGS},
-    }
-    measure = {"idle": idle, "evicted": evicted}
+    evicting = (f"--idle-seconds={options.idle_seconds}", *IDLE_FLAGS[:1])
+    engine_flags = {IDLE: IDLE_FLAGS, IDLE_WEBSOCKET: IDLE_FLAGS, EVICTED: evicting}
     result: dict[str, Any] = {"seed": options.seed}
     try:
         for part in options.parts:
-            with started_backend(extra_flags=flags[part]) as backend:
+            with started_backend(extra_flags={"engine": engine_flags[part], "lobby": LOBBY_FLAGS}) as backend:
                 result["services"] = memory_of_services()
-                result[part] = asyncio.run(_with_connections(backend, options, measure[part]))
-    except (BackendUnavailable, CroupierError, grpc.RpcError, TimeoutError) as fault:
+                result[part] = asyncio.run(_measured(backend, options, part))
+    except (BackendUnavailable, CroupierError, grpc.RpcError, OSError) as fault:
         print(f"capacity: {str(fault) or 'not within --limit-seconds'}", file=sys.stderr)
         return EXIT_NOT_RUN
     text = json.dumps(result, indent=1)
@@ -222,22 +239,21 @@ def main(arguments: Sequence[str]) -> int:
     file = Path(options.results) / "capacity.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text + "\n")
-    return EXIT_FAILED if result.get("evicted", {}).get("different") else EXIT_PASSED
+    return EXIT_FAILED if result.get(EVICTED, {}).get("different") else EXIT_PASSED
 
 
-async def _with_connections(
-    backend: Backend, options: argparse.Namespace, measure: Callable[[CapacityHarness], Awaitable[dict[str, Any]]]
-) -> dict[str, Any]:
+async def _measured(backend: Backend, options: argparse.Namespace, part: str) -> dict[str, Any]:
     connections = Connections(backend.endpoints, CONNECTIONS)
+    websocket = websocket_of(backend) if part == IDLE_WEBSOCKET else ""
     try:
-        return await measure(CapacityHarness(backend, connections, options))
+        return await PARTS[part](CapacityHarness(backend, connections, options, websocket))
     finally:
         await connections.close()
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.capacity", description=__doc__)
-    parser.add_argument("--parts", nargs="+", choices=("idle", "evicted"), default=["idle", "evicted"], help="both")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="all")
     parser.add_argument("--memory-mebibytes", type=int, default=2048, help="maximum memory of the engine (2048)")
     parser.add_argument(
         "--wave", type=int, default=500, metavar="TABLES", help="tables that are opened before their streams (500)"

@@ -44,8 +44,12 @@ def memory_of_services() -> dict[str, dict[str, int]]:
 class CapacityHarness:
     """Opens tables at the measured services, and reads the engine's metrics."""
 
-    def __init__(self, backend: Backend, connections: Connections, options: argparse.Namespace) -> None:
+    def __init__(
+        self, backend: Backend, connections: Connections, options: argparse.Namespace, websocket: str = ""
+    ) -> None:
         self.backend = backend
+        self.websocket = websocket
+        """The address of the engine's WebSocket if streams are opened there."""
         self.options = options
         self.max_bytes = 0
         self.opened = 0
@@ -63,7 +67,7 @@ class CapacityHarness:
             for at in range(number, tables, MAX_CONCURRENT_OPENINGS):
                 if not (at // MAX_CONCURRENT_OPENINGS) % TABLES_PER_HOST:
                     names = [f"{self.options.seed} {self.opened} {number} {seat}" for seat in range(people)]
-                    clients = [BenchmarkClient(self._connections, name) for name in names]
+                    clients = [BenchmarkClient(self._connections, name, self.websocket) for name in names]
                 table_id = await open_table(clients, bots, game=self._random.choice(games), time_control=DAY)
                 opened.append((table_id, clients))
                 self.opened += 1

@@ -24,7 +24,7 @@ class PlannedHarness(CapacityHarness):
     """A harness with these readings of memory, which opens no tables."""
 
     def __init__(self, options: Namespace, mebibytes: Sequence[int]) -> None:
-        self.options = options
+        self.options, self.websocket = options, ""
         self._readings = iter(mebibytes)
 
     async def open(self, *_: object) -> list[OpenTable]:
@@ -86,16 +86,17 @@ async def test_an_action_must_have_the_next_sequence(accepted: int, is_different
 
 @pytest.mark.slow
 def test_tables_are_evicted_and_loaded_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run both parts on the same services, because starting them takes longest; the last of two equal flags counts."""
+    """Run all parts on the same services, because starting them takes longest; the last of two equal flags counts."""
     monkeypatch.setattr(capacity_harness, "SETTLING_SECONDS", 0)
     flags = {"engine": (*capacity.IDLE_FLAGS, "--idle-seconds=1"), "lobby": capacity.LOBBY_FLAGS}
     few = ["--wave=2", "--max-tables=4", "--evicted=6", "--reloaded=6", "--limit-seconds=600"]
     with started_backend(extra_flags=flags) as backend:
         monkeypatch.setattr(capacity, "started_backend", lambda extra_flags: nullcontext(backend))
-        assert capacity.main([*few, "--parts", "evicted", "idle", f"--results={tmp_path}"]) == 0
+        assert capacity.main([*few, "--parts", "evicted", "idle", "idle-websocket", f"--results={tmp_path}"]) == 0
     result = json.loads((tmp_path / "capacity.json").read_text())
-    assert (result["idle"]["tables"], result["idle"]["streams"]) == (4, 16)
-    assert result["idle"]["memory_bytes"] > 0
+    for part in ("idle", "idle-websocket"):
+        assert (result[part]["tables"], result[part]["streams"]) == (4, 16)
+        assert result[part]["memory_bytes"] > 0
     assert result["services"]["engine"]["rss_bytes"] > result["services"]["engine"]["pss_bytes"] > 0
     assert (result["evicted"]["tables"], result["evicted"]["different"]) == (6, [])
     counts = {one["name"]: one["count"] for one in result["evicted"]["milliseconds"]}
