@@ -126,6 +126,14 @@ os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 tune_process(gc_thresholds="11,12,13", scheduling=SCHEDULING)
 print(gc.get_threshold(), os.sched_getscheduler(0) == os.SCHED_BATCH)
 """
+OPEN_FILES = """
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
+from croupier.runtime.server.tuning import tune_process
+allowed = getrlimit(RLIMIT_NOFILE)[1]
+setrlimit(RLIMIT_NOFILE, (256, allowed))
+tune_process(gc_thresholds="11,12,13", scheduling="normal")
+print(getrlimit(RLIMIT_NOFILE) == (allowed, allowed))
+"""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such scheduling class")
@@ -134,3 +142,8 @@ def test_a_process_is_tuned_as_the_settings_say(scheduling: str, is_batch: bool)
     script = TUNED.replace("SCHEDULING", repr(scheduling))
     ran = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert ran.stdout.split("\n")[0] == f"(11, 12, 13) {is_batch}"
+
+
+def test_a_process_may_open_as_many_files_as_the_system_allows() -> None:
+    ran = subprocess.run([sys.executable, "-c", OPEN_FILES], check=True, capture_output=True, text=True)
+    assert ran.stdout == "True\n"
