@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from itertools import count
 from typing import TypeAlias
 from zlib import crc32
@@ -12,17 +12,19 @@ import grpc
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Client, CroupierError, Endpoints, RetryPolicy, TimedOut, Tls, new_request_id
 from croupier_client.endpoints import CALL_SECONDS, channel_options, channel_target
-from croupier_client.rpc import R, Rpc, Service
+from croupier_client.errors import from_rpc_error
+from croupier_client.rpc import R, Rpc, Service, StreamMessage
 from loadtest.measures import Measures
 from loadtest.monitor.counters import rpc_key
 from loadtest.players.counting import broken_on_purpose, count_limit, counted_call, service_code
 from loadtest.players.recorder import Recorder
-from loadtest.players.table import RecordedTable, Sleep, WatchedTable, counted
+from loadtest.players.table import PLAY_TABLE, RecordedTable, Sleep, WatchedTable, counted
 from loadtest.record import SeatRecord
 
 FORWARDED_FOR = "x-forwarded-for"
 """The header by which a gateway that trusts its proxy learns the address of a client."""
 RETRY_POLICY = RetryPolicy(total_seconds=60, stream_seconds=60)
+WATCH_TABLE = "/croupier_api.v1.EngineService/WatchTable"
 MATCHING_SECONDS = 30.0
 """The time for which a player waits to be matched."""
 
@@ -85,8 +87,15 @@ class PlayerClient(Client):
 
     async def open(self, rpc: Rpc[R]) -> AsyncGenerator[R, None]:
         """Open a stream once, without retries; raises CroupierError."""
-        resumed = isinstance(rpc.request, engine_pb2.WatchTableRequest) and rpc.request.HasField("after_sequence")
-        return counted(await super().open(rpc), self._measures, rpc.path, resumed=resumed)
+        return counted(await super().open(rpc), self._measures, rpc.path)
+
+    async def open_table(
+        self, watch: engine_pb2.WatchTableRequest, actions: AsyncIterator[engine_pb2.SubmitActionRequest] | None = None
+    ) -> AsyncGenerator[StreamMessage, None]:
+        """Open a table's stream once, without retries; raises CroupierError."""
+        path = WATCH_TABLE if actions is None else PLAY_TABLE
+        messages = await super().open_table(watch, actions)
+        return counted(messages, self._measures, path, resumed=watch.HasField("after_sequence"))
 
     def recorded_table(self, table_id: str, record: SeatRecord) -> RecordedTable:
         """Return a player's stream at a table; the record names the player's behaviour."""
@@ -134,7 +143,7 @@ class PlayerClient(Client):
             await call(body, timeout=CALL_SECONDS, metadata=self._metadata(token))
             code = "OK"
         except grpc.RpcError as error:
-            refusal = self.failure(error, token)
+            refusal = self.failure(from_rpc_error(error), token)
             code = service_code(refusal)
             count_limit(self._measures, refusal)
             return broken_on_purpose(self._measures, path, refusal, began, time.perf_counter()) or refusal

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from croupier_api.v1 import engine_pb2
 from croupier_client import Client, CroupierError, from_status, new_request_id
-from croupier_client.table import StreamMessage
+from croupier_client.rpc import StreamMessage
 from loadtest.measures import ACKNOWLEDGED, Measures
 from loadtest.players.adversaries import Attempt
 from loadtest.players.counting import count_refused_action, is_failure

@@ -19,8 +19,7 @@ from croupier_client import (
     new_request_id,
 )
 from croupier_client.retry import Attempts
-from croupier_client.rpc import M, Rpc, Service
-from croupier_client.table import StreamMessage
+from croupier_client.rpc import M, StreamMessage
 from loadtest.judge.streams import MAX_RESUMED_ENTRIES
 from loadtest.measures import Measures
 from loadtest.players.adversaries import Attempt
@@ -38,7 +37,7 @@ PLAY_TABLE = "/croupier_api.v1.EngineService/PlayTable"
 
 
 async def counted(
-    messages: AsyncGenerator[M, None], measures: Measures, path: str, *, resumed: bool
+    messages: AsyncGenerator[M, None], measures: Measures, path: str, *, resumed: bool = False
 ) -> AsyncGenerator[M, None]:
     """Yield the messages of a stream, with its start, resume and end counted."""
     try:
@@ -77,7 +76,7 @@ class WatchedTable(AsyncWatchedTable):
         self._recorder.received(message)
         return super().receive(message)
 
-    async def _open(self) -> Any:
+    async def _open(self) -> AsyncGenerator[StreamMessage, None]:
         self._recorder.opening(self.sequence if self.is_open else None)
         return await super()._open()
 
@@ -115,10 +114,9 @@ class RecordedTable(AsyncTable):
         self._recorder.sending(request, self._expected)
         return request
 
-    async def _open(self) -> AsyncGenerator[engine_pb2.PlayTableResponse, None]:
+    async def _open(self) -> AsyncGenerator[StreamMessage, None]:
         self._recorder.opening(self.sequence if self.is_open else None)
-        resumed = self.is_open
-        return counted(await super()._open(), self._recorder.measures, PLAY_TABLE, resumed=resumed)
+        return await super()._open()
 
     async def _next(self, messages: Any) -> Any:
         """Return the next message; raises BrokenOnPurpose if the stream is dropped meanwhile."""
@@ -193,7 +191,7 @@ async def _read_stream(client: Client, table_id: str, viewer: SeatRecord, after_
     viewer.opened.append(Opened(wall_milliseconds(), after_sequence))
     stream, first = len(viewer.opened) - 1, None
     request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=after_sequence)
-    async with aclosing(await client.open(Rpc(Service.ENGINE, request, engine_pb2.WatchTableResponse))) as messages:
+    async with aclosing(await client.open_table(request)) as messages:
         async for message in messages:
             first = first or message.table_event
             viewer.received.append(Received(wall_milliseconds(), stream, message.SerializeToString()))

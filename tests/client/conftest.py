@@ -1,8 +1,8 @@
-"""A fixture that runs a test with the asyncio and the blocking client, and the retries of its clients."""
+"""Fixtures that run a test with both clients and both transports, and the retries of their clients."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, Self, TypeAlias
@@ -20,6 +20,7 @@ SHORT_RETRIES = RetryPolicy(total_seconds=0.5, stream_seconds=0.5, first_delay_s
 """Retries for tests whose fake does not."""
 _STARTED_NANOSECONDS = time.monotonic_ns()
 
+CLIENTS: Mapping[str, type[Client] | type[BlockingClient]] = {"asyncio": Client, "blocking": BlockingClient}
 Connect: TypeAlias = Callable[..., AbstractAsyncContextManager[Any]]
 """Connects a client, used as `Client` is, to fakes or endpoints, with a time-out for the whole block."""
 
@@ -27,6 +28,12 @@ Connect: TypeAlias = Callable[..., AbstractAsyncContextManager[Any]]
 def since_start() -> int:
     """Return milliseconds since the start of the tests, by a clock that runs, so that retries end."""
     return (time.monotonic_ns() - _STARTED_NANOSECONDS) // 1_000_000
+
+
+def endpoints_of(*fakes: FakeCroupier) -> Endpoints:
+    """Return the endpoints of fakes that are replicas."""
+    services, sockets = (",".join(each) for each in zip(*((f.address, f.socket_address) for f in fakes), strict=True))
+    return Endpoints(services, services, services, websocket=sockets)
 
 
 class ThreadedClient:
@@ -58,9 +65,8 @@ class ThreadedClient:
         return item
 
 
-@pytest.fixture(params=["asyncio", "blocking"])
-def client_of(request: pytest.FixtureRequest) -> Connect:
-    """Return a function that connects a client, for each of the two channels."""
+def connecting(make: type[Client] | type[BlockingClient], transport: str) -> Connect:
+    """Return a function that connects a client."""
 
     @asynccontextmanager
     async def connect(
@@ -70,10 +76,17 @@ def client_of(request: pytest.FixtureRequest) -> Connect:
         keepalive_seconds: float | None = None,
     ) -> AsyncIterator[Any]:
         first = where[0]
-        fakes = [fake.address for fake in where if isinstance(fake, FakeCroupier)]
-        endpoints = first if isinstance(first, Endpoints) else Endpoints.single(",".join(fakes))
-        make = Client if request.param == "asyncio" else BlockingClient
-        client = make(endpoints, SECRET, "Kari", policy=policy, clock=clock, keepalive_seconds=keepalive_seconds)
+        fakes = [fake for fake in where if isinstance(fake, FakeCroupier)]
+        endpoints = first if isinstance(first, Endpoints) else endpoints_of(*fakes)
+        client = make(
+            endpoints,
+            SECRET,
+            "Kari",
+            policy=policy,
+            clock=clock,
+            keepalive_seconds=keepalive_seconds,
+            transport=transport,
+        )
         async with (
             asyncio.timeout(DEADLINE_SECONDS),
             client if isinstance(client, Client) else ThreadedClient(client) as it,
@@ -81,3 +94,16 @@ def client_of(request: pytest.FixtureRequest) -> Connect:
             yield it
 
     return connect
+
+
+@pytest.fixture(params=CLIENTS)
+def client_of(request: pytest.FixtureRequest) -> Connect:
+    """Return a function that connects a client, for each of the two channels."""
+    return connecting(CLIENTS[request.param], "grpc")
+
+
+@pytest.fixture(params=[(client, transport) for transport in ("grpc", "websocket") for client in CLIENTS], ids=" ".join)
+def player_of(request: pytest.FixtureRequest) -> Connect:
+    """Return a function that connects a client, for each of the two channels and for each transport of tables."""
+    client, transport = request.param
+    return connecting(CLIENTS[client], transport)

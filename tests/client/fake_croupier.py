@@ -1,4 +1,4 @@
-"""A fake of the three services on loopback gRPC, with one table and scripted faults."""
+"""A fake of the three services on loopback, with one table and scripted faults."""
 
 import threading
 from collections import deque
@@ -18,6 +18,7 @@ from google.rpc import status_pb2
 from grpc_status import rpc_status
 
 from croupier_api.v1 import engine_pb2, errors_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
+from tests.client.fake_socket import FakeSocket
 from tests.client.fake_table import FakeTable, update_message
 from tests.client.messages import MOVE, STORE_UNAVAILABLE, SUPERSEDED, event_message, refusal_answer, refused
 
@@ -74,7 +75,9 @@ def abort(context: grpc.ServicerContext, status: status_pb2.Status) -> NoReturn:
 
 
 class FakeCroupier:
-    """All three services on one port; a context manager. `scripts` has the courses of the next streams.
+    """All three services on one port, and WebSockets on another; a context manager.
+
+    `scripts` has the courses of the next streams.
 
     A replica of another one shares its table and accepts its tokens.
     """
@@ -99,6 +102,9 @@ class FakeCroupier:
             self._server.add_generic_rpc_handlers((handler,))
         self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
         self._server.start()
+        self._socket = FakeSocket(self.play_table)
+        self.socket_address = self._socket.address
+        """Where the table is by WebSocket."""
 
     def requests_of(self, kind: type[M]) -> list[M]:
         return [request for request in self._requests if isinstance(request, kind)]
@@ -122,6 +128,7 @@ class FakeCroupier:
 
     def stop(self) -> None:
         self.hold.set()
+        self._socket.stop()
         self._server.stop(None).wait()
 
     def __enter__(self) -> Self:
@@ -223,6 +230,9 @@ class FakeCroupier:
             case StreamFault.SUPERSEDE:
                 abort(context, SUPERSEDED)
             case StreamFault.MOVE:
+                yield MOVE
+            case StreamFault.EXPIRE:
+                self.access_tokens.clear()
                 yield MOVE
             case StreamFault.STALL:
                 self.hold.wait()

@@ -212,9 +212,9 @@ async def test_a_match_without_a_table_is_called_again_with_the_same_request(cli
     assert len({request.request_id for request in fake.requests_of(lobby_pb2.FindMatchRequest)}) == 1
 
 
-async def test_whole_game(client_of: Connect) -> None:
+async def test_whole_game(player_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             assert table.view == fake.table.view()
             await play_all_cards(table)
             assert table.view == fake.table.view()
@@ -223,19 +223,19 @@ async def test_whole_game(client_of: Connect) -> None:
     assert kinds == ["Snapshot", "SeatReaction"] + ["TableUpdate"] * 4
 
 
-async def test_bot_plays_a_game(client_of: Connect) -> None:
+async def test_bot_plays_a_game(player_of: Connect) -> None:
     with FakeCroupier(StreamScript(StreamFault.DROP, at_action=2)) as fake:
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             await play_game(table, partial(choose_random_action, random=Random(1)))
             assert table.is_finished
             assert table.revealed_seed == "5eed"
 
 
-async def test_proposals_and_votes_are_sent_until_answered_and_wait_until_seen(client_of: Connect) -> None:
+async def test_proposals_and_votes_are_sent_until_answered_and_wait_until_seen(player_of: Connect) -> None:
     refusal = refused(grpc.StatusCode.FAILED_PRECONDITION, "not now", errors_pb2.ERROR_REASON_ILLEGAL_ACTION, "LAY-2")
     with FakeCroupier() as fake:
         fake.table.proposal = engine_pb2.Proposal(sequence=7, name="again")
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             fake.unary_failures.append(refusal)
             with pytest.raises(IllegalAction) as caught:
                 await table.create_proposal("never")
@@ -261,11 +261,11 @@ async def test_proposals_and_votes_are_sent_until_answered_and_wait_until_seen(c
 
 
 @pytest.mark.parametrize("is_away", [True, False])
-async def test_a_player_leaves_and_returns_once_and_waits_until_that_is_seen(client_of: Connect, is_away: bool) -> None:
+async def test_a_player_leaves_and_returns_once_and_waits_until_that_is_seen(player_of: Connect, is_away: bool) -> None:
     over = errors_pb2.ERROR_REASON_TABLE_FINISHED
     refusal = refused(grpc.StatusCode.FAILED_PRECONDITION, "the game is over", over)
     with FakeCroupier() as fake:
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             fake.unary_failures.append(UNAVAILABLE)
             leaving = asyncio.create_task(table.set_away(is_away=is_away))
             await until(lambda: fake.calls.count("SetAway") == 2)
@@ -284,9 +284,9 @@ async def test_a_player_leaves_and_returns_once_and_waits_until_that_is_seen(cli
     assert all(request.HasField("is_away") for request in repeated)
 
 
-async def test_a_refused_action_raises_its_refusal_and_leaves_the_stream_open(client_of: Connect) -> None:
+async def test_a_refused_action_raises_its_refusal_and_leaves_the_stream_open(player_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             with pytest.raises(IllegalAction) as caught:
                 await table.submit_action(play(HAND[1]))
             assert (caught.value.rule, caught.value.message) == ("LAY-1", "play the lowest card")
@@ -297,29 +297,29 @@ async def test_a_refused_action_raises_its_refusal_and_leaves_the_stream_open(cl
     assert fake.calls.count("PlayTable") == 1
 
 
-async def test_a_table_without_a_seat_for_the_player(client_of: Connect) -> None:
+async def test_a_table_without_a_seat_for_the_player(player_of: Connect) -> None:
     # A write after the end of a stream may hide its status: then the client tries again, and is refused again.
     refusal = StreamScript(StreamFault.DROP, at_action=0, drop_code=grpc.StatusCode.PERMISSION_DENIED)
     with FakeCroupier(*[refusal] * 9) as fake:
-        async with client_of(fake) as client:
+        async with player_of(fake) as client:
             with pytest.raises(PermissionDenied):
                 async with client.play_table("t1"):
                     pytest.fail("the table opened")
 
 
 @pytest.mark.parametrize("fault", [StreamFault.END, StreamFault.MOVE])
-async def test_retries_end_with_streams_without_messages(client_of: Connect, fault: StreamFault) -> None:
+async def test_retries_end_with_streams_without_messages(player_of: Connect, fault: StreamFault) -> None:
     with FakeCroupier(*[StreamScript(fault, at_action=0)] * 999) as fake:
-        async with client_of(fake, policy=SHORT_RETRIES) as client:
+        async with player_of(fake, policy=SHORT_RETRIES) as client:
             with pytest.raises(Unavailable, match=r"ended before the game was over|the connection broke"):
                 async with client.play_table("t1"):
                     pytest.fail("the table opened")
     assert fake.calls.count("PlayTable") < 99
 
 
-async def test_a_superseded_stream_is_not_opened_again(client_of: Connect) -> None:
+async def test_a_superseded_stream_is_not_opened_again(player_of: Connect) -> None:
     with FakeCroupier(StreamScript(StreamFault.SUPERSEDE, at_action=2)) as fake:
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             with pytest.raises(Superseded, match="replaced"):
                 await play_all_cards(table)
             with pytest.raises(Superseded):
@@ -327,9 +327,9 @@ async def test_a_superseded_stream_is_not_opened_again(client_of: Connect) -> No
     assert fake.calls.count("PlayTable") == 1
 
 
-async def test_retries_end_without_a_server(client_of: Connect) -> None:
+async def test_retries_end_without_a_server(player_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake, policy=SHORT_RETRIES) as client:
+        async with player_of(fake, policy=SHORT_RETRIES) as client:
             await client.sign_in()
             fake.stop()
             with pytest.raises(Unavailable):
@@ -339,18 +339,18 @@ async def test_retries_end_without_a_server(client_of: Connect) -> None:
                 await client.list_games()
 
 
-async def test_waiting_has_a_time_out(client_of: Connect) -> None:
+async def test_waiting_has_a_time_out(player_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             with pytest.raises(TimedOut):
                 await table.wait_for_change(timeout_seconds=0.01)
             await table.submit_action(play(HAND[0]))
             await table.wait_for_change(after=0)
 
 
-async def test_a_gap_ends_the_table(client_of: Connect) -> None:
+async def test_a_gap_ends_the_table(player_of: Connect) -> None:
     with FakeCroupier(StreamScript(skew=1)) as fake:
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             with pytest.raises(SequenceError):
                 await play_all_cards(table)
             assert table.sequence == 0
@@ -360,9 +360,9 @@ async def test_a_gap_ends_the_table(client_of: Connect) -> None:
                 [event async for event in table]
 
 
-async def test_closing_wakes_waiting_tasks(client_of: Connect) -> None:
+async def test_closing_wakes_waiting_tasks(player_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake) as client:
+        async with player_of(fake) as client:
             async with client.watch_table("t1") as table:
                 waiting = asyncio.create_task(table.wait_for_change())
                 await client.list_games()
@@ -410,23 +410,29 @@ import gevent
 from random import Random
 from croupier_client import BlockingClient, Endpoints, choose_random_action, play_game_blocking
 
-def game(address):
-    with BlockingClient(Endpoints.single(address), "a secret of this device") as client:
+def game(addresses):
+    services, sockets = addresses.split()
+    endpoints = Endpoints(services, services, services, websocket=sockets)
+    with BlockingClient(endpoints, "a secret of this device", transport=sys.argv[1]) as client:
         with client.play_table("t1") as table:
             play_game_blocking(table, lambda seen: choose_random_action(seen, Random()))
             return table.ranking
 
-games = [gevent.spawn(game, address) for address in sys.argv[1:]]
+games = [gevent.spawn(game, address) for address in sys.argv[2:]]
 gevent.joinall(games, timeout=60, raise_error=True)
 print([game.value for game in games])
 """
 
 
-def test_greenlets_play_under_gevent() -> None:
+@pytest.mark.parametrize("transport", ["grpc", "websocket"])
+def test_greenlets_play_under_gevent(transport: str) -> None:
     broken = StreamScript(StreamFault.DROP, at_action=2)
     with FakeCroupier(broken) as first, FakeCroupier(broken) as second:
         done = subprocess.run(
-            [sys.executable, "-c", GREENLETS, first.address, second.address],
+            [
+                *(sys.executable, "-c", GREENLETS, transport),
+                *(f"{fake.address} {fake.socket_address}" for fake in (first, second)),
+            ],
             capture_output=True,
             text=True,
             timeout=90,

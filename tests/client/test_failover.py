@@ -30,6 +30,8 @@ from tests.waiting import TIMEOUT_SECONDS, until
 KEEPALIVE_OPTIONS = ("grpc.keepalive_time_ms", "grpc.keepalive_timeout_ms", "grpc.http2.ping_timeout_ms")
 PING = bytes([6, 0])
 """Type and flags of a PING frame of HTTP/2."""
+SOCKET_PING = bytes([0x89])
+"""The first byte of a PING frame of a WebSocket."""
 SLOW_RETRIES = RetryPolicy(total_seconds=300, first_delay_seconds=120, max_delay_seconds=120)
 """Delays so long that a test with any delayed retry times out."""
 LOST = [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.INTERNAL]
@@ -37,11 +39,11 @@ LOST = [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.St
 
 @pytest.mark.parametrize("apply_first", [True, False])
 @pytest.mark.parametrize("code", LOST)
-async def test_action_survives_a_lost_stream(client_of: Connect, apply_first: bool, code: grpc.StatusCode) -> None:
+async def test_action_survives_a_lost_stream(player_of: Connect, apply_first: bool, code: grpc.StatusCode) -> None:
     lost = StreamScript(StreamFault.DROP, at_action=2, apply_first=apply_first)
     again = replace(lost, at_action=1, drop_code=code)
     with FakeCroupier(lost, again, again) as fake:
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             await play_all_cards(table)
             assert table.view == fake.table.view()
         first, second = fake.table.submitted[:2]
@@ -62,19 +64,19 @@ async def test_action_survives_a_lost_stream(client_of: Connect, apply_first: bo
     ids=["ended too early", "not stored", "last answer lost"],
 )
 async def test_an_unanswered_action_is_sent_again(
-    client_of: Connect, scripts: list[StreamScript], calls: list[str]
+    player_of: Connect, scripts: list[StreamScript], calls: list[str]
 ) -> None:
     with FakeCroupier(*scripts) as fake:
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             await play_all_cards(table)
             assert table.sequence == len(HAND)
     assert fake.calls == ["SignIn", *calls]
     assert len(fake.table.answers) == len(HAND)
 
 
-async def test_a_token_expires_during_the_game(client_of: Connect) -> None:
+async def test_a_token_expires_during_the_game(player_of: Connect) -> None:
     with FakeCroupier(StreamScript(StreamFault.DROP)) as fake:
-        async with client_of(fake) as client, client.play_table("t1") as table:
+        async with player_of(fake) as client, client.play_table("t1") as table:
             fake.access_tokens.clear()
             await play_all_cards(table)
     assert fake.calls[:3] == ["SignIn", "PlayTable", "PlayTable"]
@@ -98,10 +100,10 @@ def lost_connections() -> list[StreamScript]:
     return [StreamScript(StreamFault.DROP, at_action=2), *[StreamScript(StreamFault.DROP, at_action=0)] * 9]
 
 
-async def test_a_table_is_followed_through_an_outage_of_any_length(client_of: Connect) -> None:
+async def test_a_table_is_followed_through_an_outage_of_any_length(player_of: Connect) -> None:
     ticks = count(step=5_000)
     with FakeCroupier(*lost_connections()) as fake:
-        async with client_of(fake, clock=lambda: next(ticks)) as client, client.play_table("t1") as table:
+        async with player_of(fake, clock=lambda: next(ticks)) as client, client.play_table("t1") as table:
             assert table.retry_seconds_left == inf
             await play_all_cards(table)
             assert table.view == fake.table.view()
@@ -109,11 +111,11 @@ async def test_a_table_is_followed_through_an_outage_of_any_length(client_of: Co
     assert next(ticks) > 2 * FAST_RETRIES.total_seconds * 1000
 
 
-async def test_the_app_limits_how_long_a_table_is_retried(client_of: Connect) -> None:
+async def test_the_app_limits_how_long_a_table_is_retried(player_of: Connect) -> None:
     ticks, policy = count(step=5_000), replace(FAST_RETRIES, stream_seconds=60)
     with FakeCroupier(*lost_connections()) as fake:
         async with (
-            client_of(fake, policy=policy, clock=lambda: next(ticks)) as client,
+            player_of(fake, policy=policy, clock=lambda: next(ticks)) as client,
             client.play_table("t1") as table,
         ):
             with pytest.raises(Unavailable):
@@ -121,9 +123,9 @@ async def test_the_app_limits_how_long_a_table_is_retried(client_of: Connect) ->
     assert 2 < fake.calls.count("PlayTable") < 10
 
 
-async def test_a_table_that_is_closed_is_tried_no_more(client_of: Connect) -> None:
+async def test_a_table_that_is_closed_is_tried_no_more(player_of: Connect) -> None:
     with FakeCroupier(StreamScript(), *[StreamScript(StreamFault.DROP, at_action=0)] * 9) as fake:
-        async with client_of(fake, policy=SLOW_RETRIES) as client, client.play_table("t1") as table:
+        async with player_of(fake, policy=SLOW_RETRIES) as client, client.play_table("t1") as table:
             await asyncio.to_thread(fake.stop)
             await until(lambda: table.interruption is not None)
             acting = asyncio.create_task(table.submit_action(play(HAND[0])))
@@ -143,10 +145,10 @@ async def test_a_match_goes_on_with_a_new_token(client_of: Connect) -> None:
 
 
 @pytest.mark.parametrize("apply_first", [True, False])
-async def test_a_stream_with_a_resume_notice_is_opened_again_at_once(client_of: Connect, apply_first: bool) -> None:
+async def test_a_stream_with_a_resume_notice_is_opened_again_at_once(player_of: Connect, apply_first: bool) -> None:
     resumed = StreamScript(StreamFault.MOVE, at_action=2, apply_first=apply_first)
     with FakeCroupier(resumed, resumed) as fake:
-        async with client_of(fake, policy=SLOW_RETRIES) as client, client.play_table("t1") as table:
+        async with player_of(fake, policy=SLOW_RETRIES) as client, client.play_table("t1") as table:
             await play_all_cards(table)
             assert table.view == fake.table.view()
             assert table.interruption is None
@@ -175,15 +177,16 @@ async def test_a_spectator_follows_a_game_over_several_streams(client_of: Connec
             assert await following == [1, 2, 3, 4]
 
 
-async def test_a_closed_client_has_no_connections(client_of: Connect) -> None:
+async def test_a_closed_client_has_no_connections(player_of: Connect) -> None:
     def connections() -> int:
         found = psutil.Process().net_connections("tcp")
-        return sum(bool(each.raddr) and f"127.0.0.1:{each.raddr.port}" == fake.address for each in found)
+        addresses = fake.address, fake.socket_address
+        return sum(bool(each.raddr) and f"127.0.0.1:{each.raddr.port}" in addresses for each in found)
 
     gc.disable()
     try:
         with FakeCroupier() as fake:
-            async with client_of(fake) as client:
+            async with player_of(fake) as client:
                 async with client.play_table("t1") as played, client.watch_table("t1"):
                     await play_all_cards(played)
                 assert connections()
@@ -192,9 +195,9 @@ async def test_a_closed_client_has_no_connections(client_of: Connect) -> None:
         gc.enable()
 
 
-async def test_an_engine_that_stops_is_replaced_by_another(client_of: Connect) -> None:
+async def test_an_engine_that_stops_is_replaced_by_another(player_of: Connect) -> None:
     with FakeCroupier() as first, FakeCroupier(replica_of=first) as second:
-        async with client_of(first, second) as client, client.play_table("t1") as table:
+        async with player_of(first, second) as client, client.play_table("t1") as table:
             await table.submit_action(play(HAND[0]))
             (serving,) = (fake for fake in (first, second) if "PlayTable" in fake.calls)
             await asyncio.to_thread(serving.stop)
@@ -210,11 +213,12 @@ async def test_calls_are_distributed_over_replicas(client_of: Connect) -> None:
                 await client.list_games()
 
 
-async def test_addresses_without_a_server_or_an_answer_do_not_delay_calls(client_of: Connect) -> None:
+async def test_addresses_without_a_server_or_an_answer_do_not_delay_calls(player_of: Connect) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute, reserved_port() as gone, FakeCroupier() as fake:
         addresses = [f"127.0.0.1:{port}" for port in (mute.getsockname()[1], gone)]
-        endpoints = Endpoints.single(",".join([*addresses, fake.address]))
-        async with client_of(endpoints) as client, client.play_table("t1") as table:
+        services = ",".join([*addresses, fake.address])
+        endpoints = Endpoints(services, services, services, websocket=",".join([*addresses, fake.socket_address]))
+        async with player_of(endpoints) as client, client.play_table("t1") as table:
             await play_all_cards(table)
 
 
@@ -230,7 +234,7 @@ class PingedRoute(Route):
 
         async def counted(limit: int = -1) -> bytes:
             data = await read(limit)
-            self.pings += data[3:5] == PING
+            self.pings += data[3:5] == PING or data[:1] == SOCKET_PING
             return data
 
         reader.read = counted  # type: ignore[assignment]
@@ -256,27 +260,29 @@ def test_a_dead_route_is_noticed_before_a_call_on_it_has_failed() -> None:
     assert all(interval + each < CALL_SECONDS * 1000 for each in timeouts)
 
 
-async def test_a_quiet_stream_on_a_dead_route_is_opened_again(client_of: Connect) -> None:
+async def test_a_quiet_stream_on_a_dead_route_is_opened_again(player_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with pinged_route(fake.address) as route:
-            engines = Endpoints(lobby=fake.address, engine=route.address, scoring=fake.address)
-            policy = replace(FAST_RETRIES, stream_seconds=300)
+        async with pinged_route(fake.address) as route, pinged_route(fake.socket_address) as socket_route:
+            engines = Endpoints(fake.address, route.address, fake.address, websocket=socket_route.address)
+            # Delays so long that the test sees the interruption.
+            policy = replace(FAST_RETRIES, stream_seconds=300, first_delay_seconds=2, max_delay_seconds=2)
             async with (
-                client_of(engines, policy=policy, keepalive_seconds=0.2) as client,
+                player_of(engines, policy=policy, keepalive_seconds=0.2) as client,
                 client.play_table("t1") as table,
             ):
                 # By default the library stops its pings on a stream that sends nothing.
-                await until(lambda: route.pings > 2)
+                await until(lambda: max(route.pings, socket_route.pings) > 2)
                 route.blackhole()
+                socket_route.blackhole()
                 await until(lambda: isinstance(table.interruption, Unavailable))
                 assert 0 < table.retry_seconds_left < 300
                 await until(lambda: fake.calls.count("PlayTable") > 1)
 
 
-async def test_a_silent_stream_on_an_open_connection_is_opened_again(client_of: Connect) -> None:
+async def test_a_silent_stream_on_an_open_connection_is_opened_again(player_of: Connect) -> None:
     with FakeCroupier(StreamScript(StreamFault.STALL, at_action=2, apply_first=False)) as fake:
         async with (
-            client_of(fake, policy=replace(FAST_RETRIES, silence_seconds=0.5)) as client,
+            player_of(fake, policy=replace(FAST_RETRIES, silence_seconds=0.5)) as client,
             client.play_table("t1") as table,
         ):
             await play_all_cards(table)
@@ -312,9 +318,9 @@ def test_several_names_are_refused_with_the_expected_form(addresses: str) -> Non
         Endpoints(lobby="127.0.0.1:1", engine=addresses, scoring="127.0.0.1:1")
 
 
-async def test_a_table_whose_client_is_closed_raises_instead_of_ending_its_game(client_of: Connect) -> None:
+async def test_a_table_whose_client_is_closed_raises_instead_of_ending_its_game(player_of: Connect) -> None:
     with FakeCroupier(StreamScript()) as fake:
-        async with client_of(fake) as client:
+        async with player_of(fake) as client:
             table = client.play_table("t1")
             await table.__aenter__()
         with pytest.raises(Unavailable, match="the connection was closed while the table was open"):

@@ -12,7 +12,7 @@ import pytest
 from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from croupier_client import CroupierError, RetryPolicy, TimedOut, Unavailable
 from croupier_client.retry import Attempts, Retries
-from croupier_client.rpc import Rpc
+from croupier_client.rpc import StreamMessage
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.mix import MixEntry
@@ -261,7 +261,7 @@ class Reader(FakeClient):
     def retries(self, attempts: Attempts) -> Retries:
         return Retries(RetryPolicy(first_delay_seconds=0), attempts, lambda: 0, Random(1))
 
-    async def open(self, rpc: Rpc[Any]) -> AsyncGenerator[engine_pb2.WatchTableResponse, None]:
+    async def open_table(self, watch: engine_pb2.WatchTableRequest) -> AsyncGenerator[StreamMessage, None]:
         self.streams += 1
         return self._log(is_lost=self.streams == 1)
 

@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import aclosing
+from functools import partial
 from typing import Protocol, Self
 
 import grpc
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
+from croupier_client.aio_socket import AsyncSockets
 from croupier_client.aio_table import AsyncTable, AsyncWatchedTable
 from croupier_client.client import ClientCore
 from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS, channel_options, channel_target
-from croupier_client.errors import CroupierError, Unavailable
-from croupier_client.rpc import AsyncCaller, M, R, Rpc, Service
+from croupier_client.errors import CroupierError, Unavailable, from_rpc_error
+from croupier_client.rpc import AsyncCaller, M, R, Rpc, Service, StreamMessage
 
 
 class _Responses(AsyncIterable[M], Protocol[M]):
@@ -29,12 +31,15 @@ class Client(ClientCore, AsyncCaller):
 
     def _set_up(self) -> None:
         self._channels: dict[str, grpc.aio.Channel] = {}
+        self._sockets = AsyncSockets(self._socket_settings) if self._socket_settings else None
         self._signing_in = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_error: object) -> None:
+        if self._sockets is not None:
+            await self._sockets.close()
         for channel in self._channels.values():
             await channel.close()
 
@@ -137,12 +142,19 @@ class Client(ClientCore, AsyncCaller):
         metadata = self._metadata(access_token, rpc.table_id)
         return self._read(start(rpc.request, timeout=seconds, metadata=metadata), access_token)
 
-    async def open_play_table(
-        self, table_id: str, requests: AsyncIterator[engine_pb2.PlayTableRequest]
-    ) -> AsyncGenerator[engine_pb2.PlayTableResponse, None]:
+    async def open_table(
+        self, watch: engine_pb2.WatchTableRequest, actions: AsyncIterator[engine_pb2.SubmitActionRequest] | None = None
+    ) -> AsyncGenerator[StreamMessage, None]:
         access_token = await self._access_token()
+        if self._sockets is not None:
+            requests = _play_requests(watch, actions, access_token)
+            fail = partial(self.failure, access_token=access_token)
+            return self._sockets.messages(watch.table_id, self._metadata(""), requests, fail)
+        if actions is None:
+            return self._open(Rpc(Service.ENGINE, watch, engine_pb2.WatchTableResponse), access_token, STREAM_SECONDS)
         play = EngineServiceStub(self._channel(Service.ENGINE)).PlayTable
-        metadata = self._metadata(access_token, table_id)
+        metadata = self._metadata(access_token, watch.table_id)
+        requests = _play_requests(watch, actions)
         return self._read(play(requests, timeout=STREAM_SECONDS, metadata=metadata), access_token)
 
     async def _read(self, responses: _Responses[R], access_token: str) -> AsyncGenerator[R, None]:
@@ -150,7 +162,7 @@ class Client(ClientCore, AsyncCaller):
             async for response in responses:
                 yield response
         except grpc.RpcError as error:
-            raise self.failure(error, access_token) from error
+            raise self.failure(from_rpc_error(error), access_token) from error
         finally:
             responses.cancel()
 
@@ -164,7 +176,7 @@ class Client(ClientCore, AsyncCaller):
         try:
             return await send(rpc.request, timeout=CALL_SECONDS, metadata=self._metadata(access_token, rpc.table_id))
         except grpc.RpcError as error:
-            raise self.failure(error, access_token) from error
+            raise self.failure(from_rpc_error(error), access_token) from error
 
     async def _access_token(self) -> str:
         """Return a token that was not refused, after a refresh or a sign-in if needed."""
@@ -209,3 +221,15 @@ class Client(ClientCore, AsyncCaller):
         if self._credentials is None:
             return grpc.aio.insecure_channel(target, options=options)
         return grpc.aio.secure_channel(target, self._credentials, options=options)
+
+
+async def _play_requests(
+    watch: engine_pb2.WatchTableRequest,
+    actions: AsyncIterator[engine_pb2.SubmitActionRequest] | None,
+    access_token: str = "",
+) -> AsyncIterator[engine_pb2.PlayTableRequest]:
+    """Yield the requests of a stream; the first has the token over WebSocket, which has no metadata for it."""
+    yield engine_pb2.PlayTableRequest(watch=watch, access_token=access_token)
+    if actions is not None:
+        async for action in actions:
+            yield engine_pb2.PlayTableRequest(action=action)

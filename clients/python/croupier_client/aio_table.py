@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Self, TypeAlias
+from typing import Self
 
 import grpc
 
@@ -11,12 +11,8 @@ from croupier_api.v1 import actions_pb2, engine_pb2
 from croupier_client.backlog import Backlog
 from croupier_client.errors import CroupierError, TimedOut, Unavailable
 from croupier_client.retry import Attempts
-from croupier_client.rpc import AsyncCaller, Rpc, Service
-from croupier_client.table import Event, FollowedTable, StreamMessage, connection_closed, is_resume_notice
-
-_Messages: TypeAlias = (
-    AsyncGenerator[engine_pb2.WatchTableResponse, None] | AsyncGenerator[engine_pb2.PlayTableResponse, None]
-)
+from croupier_client.rpc import AsyncCaller, Rpc, Service, StreamMessage
+from croupier_client.table import Event, FollowedTable, connection_closed, is_resume_notice
 
 
 class AsyncWatchedTable(FollowedTable):
@@ -129,15 +125,15 @@ class AsyncWatchedTable(FollowedTable):
         if not (self.is_finished or self.is_moving):
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream ended before the game was over")
 
-    async def _next(self, messages: _Messages) -> StreamMessage | None:
+    async def _next(self, messages: AsyncGenerator[StreamMessage, None]) -> StreamMessage | None:
         try:
             async with asyncio.timeout(self._retries.policy.silence_seconds):
                 return await anext(messages, None)
         except TimeoutError:
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream was silent for too long") from None
 
-    async def _open(self) -> _Messages:
-        return await self._caller.open(Rpc(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse))
+    async def _open(self) -> AsyncGenerator[StreamMessage, None]:
+        return await self._caller.open_table(self.watch_request())
 
 
 class AsyncTable(AsyncWatchedTable):
@@ -145,7 +141,7 @@ class AsyncTable(AsyncWatchedTable):
 
     def __init__(self, caller: AsyncCaller, table_id: str) -> None:
         super().__init__(caller, table_id)
-        self._requests: asyncio.Queue[engine_pb2.PlayTableRequest | None] = asyncio.Queue()
+        self._actions: asyncio.Queue[engine_pb2.SubmitActionRequest | None] = asyncio.Queue()
 
     async def submit_action(self, action: actions_pb2.Action, *, expected_sequence: int | None = None) -> int:
         """Act for the viewer's seat, and return the action's sequence once it is durable and folded into the view.
@@ -215,7 +211,7 @@ class AsyncTable(AsyncWatchedTable):
     async def _answer(self, request: engine_pb2.SubmitActionRequest) -> int:
         """Send an action, and wait for its answer on this or a later stream."""
         self.mark_unanswered(request)
-        self._requests.put_nowait(engine_pb2.PlayTableRequest(action=request))
+        self._actions.put_nowait(request)
         if await self._until_received(lambda: self.is_settled(request.request_id)):
             return self.take_outcome(request.request_id)
         return await self._request_again(request)
@@ -226,22 +222,21 @@ class AsyncTable(AsyncWatchedTable):
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the table was closed before the answer arrived")
         return (await self._caller.invoke(Rpc(Service.ENGINE, request, engine_pb2.SubmitActionResponse))).sequence
 
-    async def _open(self) -> AsyncGenerator[engine_pb2.PlayTableResponse, None]:
-        self._requests = asyncio.Queue()
-        self._requests.put_nowait(engine_pb2.PlayTableRequest(watch=self.watch_request()))
+    async def _open(self) -> AsyncGenerator[StreamMessage, None]:
+        self._actions = asyncio.Queue()
         for request in self.unanswered_requests():
-            self._requests.put_nowait(engine_pb2.PlayTableRequest(action=request))
-        return await self._caller.open_play_table(self.table_id, _request_iterator(self._requests))
+            self._actions.put_nowait(request)
+        return await self._caller.open_table(self.watch_request(), _until_none(self._actions))
 
     async def _read(self) -> None:
         try:
             await super()._read()
         finally:
-            self._requests.put_nowait(None)
+            self._actions.put_nowait(None)
 
 
-async def _request_iterator(
-    requests: asyncio.Queue[engine_pb2.PlayTableRequest | None],
-) -> AsyncIterator[engine_pb2.PlayTableRequest]:
-    while (request := await requests.get()) is not None:
-        yield request
+async def _until_none(
+    actions: asyncio.Queue[engine_pb2.SubmitActionRequest | None],
+) -> AsyncIterator[engine_pb2.SubmitActionRequest]:
+    while (action := await actions.get()) is not None:
+        yield action

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Generic, Protocol, Self
 
 import grpc
@@ -10,11 +11,12 @@ from google.protobuf.message import Message
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
+from croupier_client.blocking_socket import BlockingSockets
 from croupier_client.blocking_table import BlockingTable, BlockingWatchedTable
 from croupier_client.client import ClientCore
 from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS, channel_options, channel_target
-from croupier_client.errors import CroupierError, Unavailable
-from croupier_client.rpc import BlockingCaller, M, R, Rpc, Service
+from croupier_client.errors import CroupierError, Unavailable, from_rpc_error
+from croupier_client.rpc import BlockingCaller, M, Messages, R, Rpc, Service, StreamMessage
 
 
 class _Responses(Protocol[M]):
@@ -33,12 +35,15 @@ class BlockingClient(ClientCore, BlockingCaller):
 
     def _set_up(self) -> None:
         self._channels: dict[str, grpc.Channel] = {}
+        self._sockets = BlockingSockets(self._socket_settings) if self._socket_settings else None
         self._lock = threading.RLock()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
+        if self._sockets is not None:
+            self._sockets.close()
         for channel in self._channels.values():
             channel.close()
 
@@ -144,12 +149,19 @@ class BlockingClient(ClientCore, BlockingCaller):
         metadata = self._metadata(access_token, rpc.table_id)
         return BlockingMessages(self, start(rpc.request, timeout=seconds, metadata=metadata), access_token)
 
-    def open_play_table(
-        self, table_id: str, requests: Iterator[engine_pb2.PlayTableRequest]
-    ) -> "BlockingMessages[engine_pb2.PlayTableResponse]":
+    def open_table(
+        self, watch: engine_pb2.WatchTableRequest, actions: Iterator[engine_pb2.SubmitActionRequest] | None = None
+    ) -> Messages[StreamMessage]:
         access_token = self._access_token()
+        if self._sockets is not None:
+            requests = _play_requests(watch, actions or (), access_token)
+            fail = partial(self.failure, access_token=access_token)
+            return self._sockets.messages(watch.table_id, self._metadata(""), requests, fail)
+        if actions is None:
+            return self._open(Rpc(Service.ENGINE, watch, engine_pb2.WatchTableResponse), access_token, STREAM_SECONDS)
         play = EngineServiceStub(self._channel(Service.ENGINE)).PlayTable
-        metadata = self._metadata(access_token, table_id)
+        metadata = self._metadata(access_token, watch.table_id)
+        requests = _play_requests(watch, actions)
         return BlockingMessages(self, play(requests, timeout=STREAM_SECONDS, metadata=metadata), access_token)
 
     def _send(self, rpc: Rpc[R], access_token: str) -> R:
@@ -162,7 +174,7 @@ class BlockingClient(ClientCore, BlockingCaller):
         try:
             return send(rpc.request, timeout=CALL_SECONDS, metadata=self._metadata(access_token, rpc.table_id))
         except grpc.RpcError as error:
-            raise self.failure(error, access_token) from error
+            raise self.failure(from_rpc_error(error), access_token) from error
 
     def _access_token(self) -> str:
         """Return a token that was not refused, after a refresh or a sign-in if needed."""
@@ -230,10 +242,19 @@ class BlockingMessages(Generic[R]):
         try:
             yield from self._responses
         except grpc.RpcError as error:
-            raise self._client.failure(error, self._access_token) from error
+            raise self._client.failure(from_rpc_error(error), self._access_token) from error
         finally:
             self._responses.cancel()
 
     def cancel(self) -> None:
         """End the stream, from any thread."""
         self._responses.cancel()
+
+
+def _play_requests(
+    watch: engine_pb2.WatchTableRequest, actions: Iterable[engine_pb2.SubmitActionRequest], access_token: str = ""
+) -> Iterator[engine_pb2.PlayTableRequest]:
+    """Yield the requests of a stream; the first has the token over WebSocket, which has no metadata for it."""
+    yield engine_pb2.PlayTableRequest(watch=watch, access_token=access_token)
+    for action in actions:
+        yield engine_pb2.PlayTableRequest(action=action)

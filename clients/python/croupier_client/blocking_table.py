@@ -15,8 +15,8 @@ from croupier_api.v1 import actions_pb2, engine_pb2
 from croupier_client.backlog import Backlog
 from croupier_client.errors import CroupierError, TimedOut, Unavailable
 from croupier_client.retry import Attempts
-from croupier_client.rpc import BlockingCaller, Messages, Rpc, Service
-from croupier_client.table import Event, FollowedTable, StreamMessage, connection_closed, is_resume_notice
+from croupier_client.rpc import BlockingCaller, Messages, Rpc, Service, StreamMessage
+from croupier_client.table import Event, FollowedTable, connection_closed, is_resume_notice
 
 CLOSE_SECONDS = 10.0
 """The time that closing a table waits for its reader."""
@@ -42,7 +42,7 @@ class BlockingWatchedTable(FollowedTable):
         self._closing = threading.Event()
         self._ended = False
         self._error: CroupierError | None = None
-        self._messages: Messages[engine_pb2.PlayTableResponse] | Messages[engine_pb2.WatchTableResponse] | None = None
+        self._messages: Messages[StreamMessage] | None = None
         self._reader = threading.Thread(target=self._follow, name=f"table {table_id}", daemon=True)
 
     def __enter__(self) -> Self:
@@ -144,8 +144,8 @@ class BlockingWatchedTable(FollowedTable):
                 self._retries.succeeded()
             self._changed.notify_all()
 
-    def _open(self) -> Messages[engine_pb2.PlayTableResponse] | Messages[engine_pb2.WatchTableResponse]:
-        return self._caller.open(Rpc(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse))
+    def _open(self) -> Messages[StreamMessage]:
+        return self._caller.open_table(self.watch_request())
 
 
 class BlockingTable(BlockingWatchedTable):
@@ -153,7 +153,7 @@ class BlockingTable(BlockingWatchedTable):
 
     def __init__(self, caller: BlockingCaller, table_id: str) -> None:
         super().__init__(caller, table_id)
-        self._requests: queue.Queue[engine_pb2.PlayTableRequest | None] = queue.Queue()
+        self._actions: queue.Queue[engine_pb2.SubmitActionRequest | None] = queue.Queue()
 
     def submit_action(self, action: actions_pb2.Action, *, expected_sequence: int | None = None) -> int:
         """Act for the viewer's seat, and return the action's sequence once it is durable and folded into the view.
@@ -226,7 +226,7 @@ class BlockingTable(BlockingWatchedTable):
         """Send an action, and wait for its answer on this or a later stream."""
         with self._changed:
             self.mark_unanswered(request)
-            self._requests.put(engine_pb2.PlayTableRequest(action=request))
+            self._actions.put(request)
         if self._until_received(lambda: self.is_settled(request.request_id)):
             return self.take_outcome(request.request_id)
         return self._request_again(request)
@@ -237,23 +237,23 @@ class BlockingTable(BlockingWatchedTable):
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the table was closed before the answer arrived")
         return self._caller.invoke(Rpc(Service.ENGINE, request, engine_pb2.SubmitActionResponse)).sequence
 
-    def _open(self) -> Messages[engine_pb2.PlayTableResponse]:
+    def _open(self) -> Messages[StreamMessage]:
         with self._changed:
-            requests: queue.Queue[engine_pb2.PlayTableRequest | None] = queue.Queue()
-            self._requests = requests
-            requests.put(engine_pb2.PlayTableRequest(watch=self.watch_request()))
+            actions: queue.Queue[engine_pb2.SubmitActionRequest | None] = queue.Queue()
+            self._actions = actions
+            watch = self.watch_request()
             for request in self.unanswered_requests():
-                requests.put(engine_pb2.PlayTableRequest(action=request))
-        return self._caller.open_play_table(self.table_id, _request_iterator(requests))
+                actions.put(request)
+        return self._caller.open_table(watch, _until_none(actions))
 
     def _read(self) -> None:
         try:
             super()._read()
         finally:
-            self._requests.put(None)
+            self._actions.put(None)
 
 
-def _request_iterator(
-    requests: queue.Queue[engine_pb2.PlayTableRequest | None],
-) -> Iterator[engine_pb2.PlayTableRequest]:
-    return (request for request in iter(requests.get, None) if request is not None)
+def _until_none(
+    actions: queue.Queue[engine_pb2.SubmitActionRequest | None],
+) -> Iterator[engine_pb2.SubmitActionRequest]:
+    return (action for action in iter(actions.get, None) if action is not None)

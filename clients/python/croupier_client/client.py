@@ -6,17 +6,17 @@ from contextlib import contextmanager
 from random import Random, SystemRandom
 from typing import Any
 
-import grpc
 from google.protobuf.message import Message
 
 from croupier_api.v1 import lobby_pb2
 from croupier_client.endpoints import Endpoints
-from croupier_client.errors import CroupierError, Unauthenticated, Unavailable, from_rpc_error
+from croupier_client.errors import CroupierError, Unauthenticated, Unavailable
 from croupier_client.methods import ServiceMethods
 from croupier_client.proxy import proxy_of
 from croupier_client.retry import Attempts, Clock, Retries, RetryPolicy, monotonic_clock
 from croupier_client.rpc import Rpc
 from croupier_client.session import Session
+from croupier_client.sockets import GRPC, WEBSOCKET, SocketSettings, check_transport
 from croupier_client.table import new_request_id
 
 _SEAT_CHANGES = (lobby_pb2.JoinTableRequest, lobby_pb2.SetReadyRequest, lobby_pb2.LeaveTableRequest)
@@ -50,7 +50,8 @@ class ClientCore(ServiceMethods):
     `device_secret` (16 to 256 characters) is the player: the same secret is the same player again. `name` is shown to
     others; the first sign-in sets it, empty keeps it as it was. `clock` measures durations. `keepalive_seconds` is the
     time between pings while calls are open, and that for their answers; by default 4 seconds, which suits mobile
-    networks.
+    networks. `transport` is that of tables' streams, "grpc" or "websocket"; all else is the same by both. Raises
+    ValueError for another transport, and for endpoints without an address for it.
     """
 
     def __init__(
@@ -63,15 +64,20 @@ class ClientCore(ServiceMethods):
         clock: Clock = monotonic_clock,
         random: Random | None = None,
         keepalive_seconds: float | None = None,
+        transport: str = GRPC,
     ) -> None:
+        check_transport(transport, endpoints)
         self._addresses = endpoints.by_service()
         self._credentials = endpoints.tls.credentials() if endpoints.tls else None
         self._keepalive_seconds = keepalive_seconds
-        proxies = (proxy_of(address, os.environ) for address in self._addresses.values())
+        proxies = (proxy_of(address, os.environ) for address in (*self._addresses.values(), endpoints.websocket))
         self._proxy = next(filter(None, proxies), None)
         self._policy = policy or RetryPolicy()
         self._clock = clock
         self._random = random or SystemRandom()
+        self._socket_settings = None
+        if transport == WEBSOCKET:
+            self._socket_settings = SocketSettings(endpoints, os.environ, keepalive_seconds, self._random)
         self._session = Session(device_secret, name)
         self._seat_changes = SeatChanges()
         self._set_up()
@@ -101,9 +107,8 @@ class ClientCore(ServiceMethods):
         )
         return tuple((key, value) for key, value in pairs if value)
 
-    def failure(self, error: grpc.RpcError, access_token: str) -> CroupierError:
-        """Return the typed error, and drop a token that was refused."""
-        failure = from_rpc_error(error)
+    def failure(self, failure: CroupierError, access_token: str) -> CroupierError:
+        """Return the error of a failed call, with the proxy if that may be at fault, and drop a token refused by it."""
         if isinstance(failure, Unauthenticated):
             self._reject(access_token)
         if isinstance(failure, Unavailable) and self._proxy and not failure.reason_name:

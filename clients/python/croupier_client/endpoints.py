@@ -1,6 +1,7 @@
 """Addresses of the services, and options of channels to them."""
 
 import ipaddress
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -14,24 +15,29 @@ CALL_SECONDS = 10.0
 """The time-out of a unary call."""
 STREAM_SECONDS = 600.0
 """The time-out of a stream, which is then opened again: it may have broken where keepalive does not reach."""
-
-_MEGABYTE = 1024 * 1024
+KEEPALIVE_SECONDS = 4.0
+"""The time between pings, and that for their answers."""
+CONNECT_SECONDS = 5.0
+"""The time-out of an attempt to connect, after which another address is tried."""
+MAX_RECEIVED_BYTES = 32 * 1024 * 1024
+"""The maximum size of a message of a service."""
+_KEEPALIVE_MILLISECONDS = round(KEEPALIVE_SECONDS * 1000)
 CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
-    ("grpc.max_receive_message_length", 32 * _MEGABYTE),
-    ("grpc.max_send_message_length", _MEGABYTE),
+    ("grpc.max_receive_message_length", MAX_RECEIVED_BYTES),
+    ("grpc.max_send_message_length", 1024 * 1024),
     # Calls go to all addresses in turn, except to those that do not answer.
     ("grpc.service_config", '{"loadBalancingConfig": [{"round_robin": {}}]}'),
     # A hanging service or a black-holed path is left after 8 seconds at most, because players' clocks run.
     # That costs a ping of 17 bytes every 4 seconds while calls or streams are open, and nothing otherwise.
-    ("grpc.keepalive_time_ms", 4_000),
-    ("grpc.keepalive_timeout_ms", 4_000),
+    ("grpc.keepalive_time_ms", _KEEPALIVE_MILLISECONDS),
+    ("grpc.keepalive_timeout_ms", _KEEPALIVE_MILLISECONDS),
     # The tested versions of the library use this option instead of the one above; its default is a minute.
-    ("grpc.http2.ping_timeout_ms", 4_000),
+    ("grpc.http2.ping_timeout_ms", _KEEPALIVE_MILLISECONDS),
     # The library would stop its pings on a quiet stream, which sends no data.
     ("grpc.http2.max_pings_without_data", 0),
     # A restarted service is found again within seconds; the library's own backoff grows to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 200),
-    ("grpc.min_reconnect_backoff_ms", 5_000),
+    ("grpc.min_reconnect_backoff_ms", round(CONNECT_SECONDS * 1000)),
     ("grpc.max_reconnect_backoff_ms", 2_000),
     # New replicas behind a name are found as soon: by default it is resolved again after half a minute only.
     ("grpc.dns_min_time_between_resolutions_ms", 2_000),
@@ -60,28 +66,34 @@ class Tls:
         """Return the gRPC channel credentials."""
         return grpc.ssl_channel_credentials(root_certificates=self.authorities)
 
+    def context(self) -> ssl.SSLContext:
+        """Return the context of a WebSocket."""
+        return ssl.create_default_context(cadata=None if self.authorities is None else self.authorities.decode())
+
 
 @dataclass(frozen=True)
 class Endpoints:
     """The services' addresses: each "host:port", several IP addresses of one version with commas, or "dns:///name:port".
 
-    An IPv6 address is in brackets, "[::1]:7700". Channels use TLS if `tls` is given. Raises ValueError for several
-    addresses that are not all IPv4 or all IPv6.
+    An IPv6 address is in brackets, "[::1]:7700". Channels use TLS if `tls` is given. `websocket` is the engine's port
+    for tables by WebSocket, which only clients with that transport need. Raises ValueError for several addresses that
+    are not all IPv4 or all IPv6.
     """
 
     lobby: str
     engine: str
     scoring: str
     tls: Tls | None = None
+    websocket: str = ""
 
     def __post_init__(self) -> None:
-        for addresses in self.by_service().values():
+        for addresses in (*self.by_service().values(), self.websocket):
             channel_target(addresses)
 
     @classmethod
     def single(cls, address: str, tls: Tls | None = None) -> Self:
         """Return the endpoints of one gateway for all services."""
-        return cls(lobby=address, engine=address, scoring=address, tls=tls)
+        return cls(lobby=address, engine=address, scoring=address, tls=tls, websocket=address)
 
     def by_service(self) -> Mapping[Service, str]:
         """Return the addresses of each service."""

@@ -211,18 +211,23 @@ def from_rpc_error(error: grpc.RpcError) -> CroupierError:
     """Return the error for a failed call, asyncio or blocking; Unavailable if its connection or stream broke."""
     if not isinstance(error, grpc.Call | grpc.aio.AioRpcError):
         return Unavailable(grpc.StatusCode.UNAVAILABLE, "the call failed without a status")
-    refusal = _refusal_of(error)
+    return from_answer(_status_of(error))
+
+
+def from_answer(status: status_pb2.Status) -> CroupierError:
+    """Return the error for the status of a call; Unavailable if it means that the connection or stream broke."""
+    refusal = from_status(status)
     if refusal.code in _BROKEN_CODES and not refusal.reason_name:
         return Unavailable(grpc.StatusCode.UNAVAILABLE, f"the connection broke: {refusal}")
     return refusal
 
 
-def _refusal_of(error: grpc.Call | grpc.aio.AioRpcError) -> CroupierError:
+def _status_of(error: grpc.Call | grpc.aio.AioRpcError) -> status_pb2.Status:
     number: int = error.code().value[0]
     message = error.details() or "the call failed without a message"
     sent = dict(error.trailing_metadata() or ()).get(_DETAILS_KEY, b"")
     try:
         details = status_pb2.Status.FromString(sent if isinstance(sent, bytes) else sent.encode()).details
-        return from_status(status_pb2.Status(code=number, message=message, details=details))
+        return status_pb2.Status(code=number, message=message, details=details)
     except DecodeError:
-        return from_status(status_pb2.Status(code=number, message=message))
+        return status_pb2.Status(code=number, message=message)

@@ -1,4 +1,4 @@
-"""The HTTP proxy of the environment, which gRPC's library uses by itself."""
+"""The HTTP proxy of the environment, which gRPC's library uses by itself, and WebSockets as it does."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -16,14 +16,21 @@ def is_loopback(addresses: str) -> bool:
 
 def proxy_of(addresses: str, environment: Mapping[str, str]) -> str | None:
     """Return the proxy, host:port without its user and password, by which gRPC reaches addresses; None without one."""
-    proxy = urlsplit(_first(environment, _PROXY_NAMES))
+    url = proxy_url(addresses, environment)
+    return url and urlsplit(url).netloc.rpartition("@")[2]
+
+
+def proxy_url(addresses: str, environment: Mapping[str, str]) -> str | None:
+    """Return the URL of the proxy, with its user and password if it has them; None without one."""
+    url = _first(environment, _PROXY_NAMES)
+    proxy = urlsplit(url)
     host = _host(addresses.partition(",")[0])
     if proxy.scheme != "http" or not proxy.hostname or is_loopback(addresses):
         return None
     exceptions = filter(None, (entry.strip() for entry in _first(environment, _EXCEPTION_NAMES).split(",")))
     if any(_is_excepted(host, entry) for entry in exceptions):
         return None
-    return proxy.netloc.rpartition("@")[2]
+    return url
 
 
 def _first(environment: Mapping[str, str], names: tuple[str, ...]) -> str:

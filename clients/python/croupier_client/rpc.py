@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from dataclasses import dataclass
 from enum import Enum
 from functools import update_wrapper
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeAlias, TypeVar, cast, overload
 
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.descriptor_pb2 import MethodOptions
@@ -17,6 +17,8 @@ from croupier_client.retry import Attempts, Retries
 P = ParamSpec("P")
 R = TypeVar("R", bound=Message)
 M = TypeVar("M", bound=Message, covariant=True)
+StreamMessage: TypeAlias = engine_pb2.PlayTableResponse | engine_pb2.WatchTableResponse
+"""A message of a table's stream: over WebSocket always the first."""
 
 
 class Service(Enum):
@@ -90,10 +92,10 @@ class AsyncCaller(ABC):
         """Return the answers of one stream, without retries."""
 
     @abstractmethod
-    async def open_play_table(
-        self, table_id: str, requests: AsyncIterator[engine_pb2.PlayTableRequest]
-    ) -> AsyncGenerator[engine_pb2.PlayTableResponse, None]:
-        """Return the answers of one PlayTable stream, without retries."""
+    async def open_table(
+        self, watch: engine_pb2.WatchTableRequest, actions: AsyncIterator[engine_pb2.SubmitActionRequest] | None = None
+    ) -> AsyncGenerator[StreamMessage, None]:
+        """Return the messages of one stream of a table, on which the actions of a player are sent; without retries."""
 
     @abstractmethod
     def retries(self, attempts: Attempts) -> Retries:
@@ -126,10 +128,10 @@ class BlockingCaller(ABC):
         """Return the answers of one stream, without retries."""
 
     @abstractmethod
-    def open_play_table(
-        self, table_id: str, requests: Iterator[engine_pb2.PlayTableRequest]
-    ) -> Messages[engine_pb2.PlayTableResponse]:
-        """Return the answers of one PlayTable stream, without retries."""
+    def open_table(
+        self, watch: engine_pb2.WatchTableRequest, actions: Iterator[engine_pb2.SubmitActionRequest] | None = None
+    ) -> Messages[StreamMessage]:
+        """Return the messages of one stream of a table, on which the actions of a player are sent; without retries."""
 
     @abstractmethod
     def retries(self, attempts: Attempts) -> Retries:

@@ -22,13 +22,12 @@ from croupier_client.errors import (
     from_status,
 )
 from croupier_client.retry import Clock, monotonic_clock
-from croupier_client.rpc import Rpc, Service
+from croupier_client.rpc import Rpc, Service, StreamMessage
 from croupier_client.view import fold
 
 Event: TypeAlias = engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.SeatReaction | engine_pb2.Presence
 """An event at a table that is worth showing. A TableUpdate may have no facts, but a changed proposal, compensated time,
 or a player who left or returned."""
-StreamMessage: TypeAlias = engine_pb2.PlayTableResponse | engine_pb2.WatchTableResponse
 Outcome: TypeAlias = int | CroupierError
 """The sequence of an action, or its refusal."""
 
@@ -47,8 +46,8 @@ def is_resume_notice(message: StreamMessage) -> bool:
 
 
 def connection_closed() -> CroupierError:
-    """Return the error of a table whose connection was closed while it was open."""
-    return Unavailable(grpc.StatusCode.UNAVAILABLE, "the connection was closed while the table was open")
+    """Return the error of a table whose connection was closed while it was open; it is not retried."""
+    return Unavailable(grpc.StatusCode.CANCELLED, "the connection was closed while the table was open")
 
 
 class FollowedTable:
