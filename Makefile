@@ -73,7 +73,7 @@ capacity: install-dev ## memory for tables and streams
 	$(BIN)/python -m benchmarks.capacity $(ARGS)
 
 faults: install-dev ## kills, pauses and cuts of connections while a judge checks every table
-	$(BIN)/python -m loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(GATEWAY),--gateway) --result faults.json
+	$(BIN)/python -m loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(GATEWAY),--gateway) $(if $(TRANSPORT),--transport $(TRANSPORT)) --result faults.json
 
 simulate: install-dev ## the engine in simulated time with faults, from many seeds
 	$(BIN)/python -m loadtest.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet

@@ -16,10 +16,12 @@ from typing import Any
 
 from croupier.cli.launcher import gateway
 from croupier.cli.launcher.replicas import Replicas
+from croupier_client.sockets import GRPC, TRANSPORTS
 from loadtest.faults import scenarios
 from loadtest.faults.deployment import CHILD, deployed
+from loadtest.faults.load import FaultRunPlan
 from loadtest.faults.measures import Steps, percentile
-from loadtest.faults.run import MAX_TAKEOVER_SECONDS, FaultRun, FaultRunPlan, RunTotals
+from loadtest.faults.run import MAX_TAKEOVER_SECONDS, FaultRun, RunTotals
 from loadtest.faults.scenarios import GATEWAY, POSTGRES, SQLITE, FaultScenario
 from loadtest.judge.violations import Invariant
 
@@ -42,6 +44,7 @@ def result_of(totals: RunTotals, plan: FaultRunPlan, command: str) -> Mapping[st
     return {
         "seed": plan.seed,
         "command": command,
+        "transport": plan.transport,
         "tables": totals.tables,
         "finished_tables": totals.finished,
         "verified_tables": totals.verified,
@@ -93,6 +96,7 @@ def read_arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--times", type=int, default=1, help="how often each named fault is injected")
     parser.add_argument("--on", choices=("sqlite", "postgres", "both"), default="both", help="the database")
     parser.add_argument("--gateway", action="store_true", help="players connect to the gateway, which has faults too")
+    parser.add_argument("--transport", choices=TRANSPORTS, default=GRPC, help="the transport of players' tables")
     parser.add_argument("--seed", type=int, default=None, help="the seed of tables, players and the order of faults")
     parser.add_argument("--tables", type=int, default=None, help="the number of concurrent tables (100, or 16)")
     parser.add_argument("--think", type=float, default=THINK_SECONDS, help="the median of think times in seconds")
@@ -172,7 +176,7 @@ def main(given: Sequence[str], child: str = CHILD) -> int:
         command += f" --seed {options.seed}"
     _print(f"seed {options.seed}; again: {command}")
     tables = options.tables or (SHORT_TABLES if options.short else TABLES)
-    plan = FaultRunPlan(options.seed, tables, options.think, options.short, options.gateway)
+    plan = FaultRunPlan(options.seed, tables, options.think, options.short, options.gateway, options.transport)
 
     totals = asyncio.run(run_faults(options, plan, child))
     result = result_of(totals, plan, command)

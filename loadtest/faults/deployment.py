@@ -34,6 +34,8 @@ GATEWAY_FLAGS = (
     "--drain-seconds=3",
 )
 LOBBY_FLAGS = ("--sign-ins-per-second=0", "--max-network-tables=10000")
+PLAYER_PORTS = {"lobby": ("listen",), "engine": ("listen", "websocket"), GATEWAY: ("listen",)}
+"""The kinds of ports for players by service."""
 READY_SECONDS = 60.0
 POLL_SECONDS = 0.05
 
@@ -97,8 +99,8 @@ class Deployment:
     databases: Databases
     proxy: Proxy
     postgres: PostgresServer | None
-    player_ports: Mapping[str, int]
-    """The port at the proxy of each engine and of the gateway."""
+    proxied: Mapping[str, str]
+    """The address at the proxy by each address of an engine or the gateway for players."""
     hold_folder: Path
     """The folder of files that delay the start of an instance, or add flags to it; see `loadtest.faults.child`."""
     network: NamespaceNetwork | None
@@ -116,22 +118,26 @@ class Deployment:
         self, *, gateway: bool = False, through_proxy: bool = False, engines: Sequence[str] = ()
     ) -> Endpoints:
         """Return the endpoints of players: all engines or only these, or the gateway, through the proxy or not."""
-        addresses = {name: instance["listen"] for name, instance in self.services.addresses.items()}
-        if through_proxy:
-            addresses |= {name: f"127.0.0.1:{port}" for name, port in self.player_ports.items()}
+
+        def reached(instances: Sequence[str], kind: str = "listen") -> str:
+            addresses = (self.services.addresses[name][kind] for name in instances)
+            return ",".join(self.proxied.get(each, each) if through_proxy else each for each in addresses)
+
         if gateway:
-            return Endpoints.single(addresses[GATEWAY])
+            return Endpoints.single(reached([GATEWAY]))
+        engines = engines or self.instances("engine")
         return Endpoints(
-            lobby=",".join(addresses[name] for name in self.instances("lobby")),
-            engine=",".join(addresses[name] for name in engines or self.instances("engine")),
-            scoring=",".join(addresses[name] for name in self.instances("scoring")),
+            lobby=reached(self.instances("lobby")),
+            engine=reached(engines),
+            scoring=reached(self.instances("scoring")),
+            websocket=reached(engines, "websocket"),
         )
 
     def ports(self) -> set[int]:
         """Return the ports of engines, lobbies and the gateway that players connect to."""
         names = (*self.instances("engine"), *self.instances("lobby"), *self.instances(GATEWAY))
-        listening = {int(self.services.addresses[name]["listen"].rpartition(":")[2]) for name in names}
-        return listening | set(self.player_ports.values())
+        listening = {self.services.addresses[name][kind] for name in names for kind in PLAYER_PORTS[service_of(name)]}
+        return {int(address.rpartition(":")[2]) for address in (*listening, *self.proxied.values())}
 
     async def wait_until_running(self) -> None:
         """Wait until every instance runs, those that were killed again; raises TimeoutError."""
@@ -206,11 +212,12 @@ async def _start_deployment(
     # As arguments, since a change of the environment crashes gRPC's threads that read it.
     options = replace(options, command=(*options.command, str(hold_folder), json.dumps(ports)))
     services = await stack.enter_async_context(running_services(folder / "data", settings=options))
-    player_ports = {}
-    for name, addresses in services.addresses.items():
-        if service_of(name) in ("engine", GATEWAY):
-            port = int(addresses["listen"].rpartition(":")[2])
-            player_ports[name] = await proxy.open(f"players:{name}", "127.0.0.1", port)
+    proxied = {}
+    for name in (name for name in services.addresses if service_of(name) in ("engine", GATEWAY)):
+        for kind in PLAYER_PORTS[service_of(name)]:
+            address = services.addresses[name][kind]
+            port = await proxy.open(f"players:{name}:{kind}", "127.0.0.1", int(address.rpartition(":")[2]))
+            proxied[address] = f"127.0.0.1:{port}"
     network, network_error = None, ""
     if postgres is None:
         databases = Databases(*(services.folder.database_url(service) for service in ("engine", "scoring")))
@@ -220,4 +227,4 @@ async def _start_deployment(
             network = await stack.enter_async_context(network_to(proxy, "127.0.0.1", postgres.port))
         except NetworkUnavailable as error:
             network_error = str(error)
-    return Deployment(services, databases, proxy, postgres, player_ports, hold_folder, network, network_error)
+    return Deployment(services, databases, proxy, postgres, proxied, hold_folder, network, network_error)

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from typing import Self
 
 from croupier_client import CroupierError, Endpoints, new_request_id
+from croupier_client.sockets import GRPC
 from loadtest.faults.deployment import Deployment
 from loadtest.faults.rows import add_rows
 from loadtest.judge.violations import Invariant
@@ -34,6 +35,7 @@ SILENCE_SECONDS = 60.0
 """The maximum silence of a stream while services are down."""
 JUDGE_NICENESS = 5
 JUDGE_SECONDS = 600.0
+SHORT_SCALE = 0.35
 
 
 SCENARIO = Scenario(
@@ -49,20 +51,41 @@ SCENARIO = Scenario(
 """Without the number of tables and the median of think times, which are those of the run."""
 
 
+@dataclass(frozen=True, slots=True)
+class FaultRunPlan:
+    """The plan of a run; in a short one, faults last less long."""
+
+    seed: int
+    tables: int
+    think_seconds: float
+    short: bool
+    gateway: bool = False
+    """Whether all players connect to the gateway."""
+    transport: str = GRPC
+    """The transport of players' tables."""
+
+    @property
+    def scale(self) -> float:
+        """The factor of durations, 1 in a full run."""
+        return SHORT_SCALE if self.short else 1.0
+
+
 class FaultLoad:
     """All players of a fault run, and the judge of their tables."""
 
-    def __init__(self, deployment: Deployment, seed: int, tables: int, think_seconds: float, *, gateway: bool) -> None:
-        games, think_time = tuple(DEFAULT_MIX.values()), replace(SCENARIO.think_time, median_seconds=think_seconds)
-        scenario = replace(SCENARIO, tables=tables, think_time=think_time)
-        settings, self.measures = LoadSettings(scenario, games, seed, silence_seconds=SILENCE_SECONDS), Measures()
-        complete, random = partial(add_rows, deployment.databases), Random(f"{seed} judging")
+    def __init__(self, deployment: Deployment, plan: FaultRunPlan) -> None:
+        think_time = replace(SCENARIO.think_time, median_seconds=plan.think_seconds)
+        scenario, games = replace(SCENARIO, tables=plan.tables, think_time=think_time), tuple(DEFAULT_MIX.values())
+        settings, self.measures = LoadSettings(scenario, games, plan.seed, silence_seconds=SILENCE_SECONDS), Measures()
+        complete, random = partial(add_rows, deployment.databases), Random(f"{plan.seed} judging")
         self._judge_queue = JudgeQueue(self.measures, 1, random, complete, JUDGE_NICENESS)
         self._load = Load(settings, self._new_client, self._submit, self.measures)
         self._interruptions: list[Outage] = []
         self._interrupted_since: int | None = None
-        self._direct = Connections(deployment.endpoints(gateway=gateway), CONNECTIONS)
-        self._proxied = Connections(deployment.endpoints(gateway=gateway, through_proxy=True), PROXIED_CONNECTIONS)
+        direct = deployment.endpoints(gateway=plan.gateway)
+        proxied = deployment.endpoints(gateway=plan.gateway, through_proxy=True)
+        self._direct = Connections(direct, CONNECTIONS, plan.transport)
+        self._proxied = Connections(proxied, PROXIED_CONNECTIONS, plan.transport)
         self._proxied_clients: list[PlayerClient] = []
         self.pair: tuple[Connections, ...] = ()
         """The connections by which every action is sent at once; empty for the player's stream alone."""

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from loadtest.faults.deployment import Deployment
-from loadtest.faults.load import FaultLoad
+from loadtest.faults.load import FaultLoad, FaultRunPlan
 from loadtest.faults.measures import EventLoopLag, PauseWatch, Takeover, last_action, longest_pause, takeovers
 from loadtest.faults.scenarios import FaultContext, FaultScenario
 from loadtest.judge.violations import Invariant, Violation
@@ -27,26 +27,8 @@ PAUSE_SECONDS = 1.5
 POLL_SECONDS = 0.1
 MAX_TAKEOVER_SECONDS = 3.0
 MAX_PRINTED = 3
-SHORT_SCALE = 0.35
 DEFECTS = ("load test", "judging")
 """The prefixes of failures of the harness itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class FaultRunPlan:
-    """The plan of a run; in a short one, faults last less long."""
-
-    seed: int
-    tables: int
-    think_seconds: float
-    short: bool
-    gateway: bool = False
-    """Whether all players connect to the gateway."""
-
-    @property
-    def scale(self) -> float:
-        """The factor of durations, 1 in a full run."""
-        return SHORT_SCALE if self.short else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +105,7 @@ class FaultRun:
         self._plan = plan
         self._totals = totals
         self._print = print_line
-        self._load = FaultLoad(deployment, plan.seed, plan.tables, plan.think_seconds, gateway=plan.gateway)
+        self._load = FaultLoad(deployment, plan)
         self._lag = EventLoopLag()
         self._pauses = PauseWatch(self._load.running, print_line)
 

@@ -14,6 +14,7 @@ from croupier_client import Client, CroupierError, Endpoints, RetryPolicy, Timed
 from croupier_client.endpoints import CALL_SECONDS, channel_options, channel_target
 from croupier_client.errors import from_rpc_error
 from croupier_client.rpc import R, Rpc, Service, StreamMessage
+from croupier_client.sockets import GRPC
 from loadtest.measures import Measures
 from loadtest.monitor.counters import rpc_key
 from loadtest.players.counting import broken_on_purpose, count_limit, counted_call, service_code
@@ -30,10 +31,11 @@ MATCHING_SECONDS = 30.0
 
 
 class Connections:
-    """The channels to each service, which the players of a process share in turn."""
+    """The channels to each service, which the players of a process share in turn; each WebSocket has its own."""
 
-    def __init__(self, endpoints: Endpoints, per_service: int) -> None:
+    def __init__(self, endpoints: Endpoints, per_service: int, transport: str = GRPC) -> None:
         self.endpoints = endpoints
+        self.transport = transport
         self._channel_sets: list[Mapping[Service, grpc.aio.Channel]] = [
             {service: open_channel(address, endpoints.tls) for service, address in endpoints.by_service().items()}
             for _ in range(per_service)
@@ -69,7 +71,9 @@ class PlayerClient(Client):
         sleep: Sleep,
         address: str = "127.0.0.1",
     ) -> None:
-        super().__init__(connections.endpoints, device_secret, name, policy=RETRY_POLICY)
+        super().__init__(
+            connections.endpoints, device_secret, name, policy=RETRY_POLICY, transport=connections.transport
+        )
         self._channels_shared = connections.share()
         self._measures = measures
         self._sleep = sleep
@@ -93,7 +97,8 @@ class PlayerClient(Client):
         self, watch: engine_pb2.WatchTableRequest, actions: AsyncIterator[engine_pb2.SubmitActionRequest] | None = None
     ) -> AsyncGenerator[StreamMessage, None]:
         """Open a table's stream once, without retries; raises CroupierError."""
-        path = WATCH_TABLE if actions is None else PLAY_TABLE
+        # A WebSocket always carries the latter.
+        path = WATCH_TABLE if actions is None and self._sockets is None else PLAY_TABLE
         messages = await super().open_table(watch, actions)
         return counted(messages, self._measures, path, resumed=watch.HasField("after_sequence"))
 

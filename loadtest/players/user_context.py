@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from croupier_client import CroupierError, Endpoints, Internal
+from croupier_client.sockets import GRPC
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import Measures
 from loadtest.mix import MixEntry
@@ -40,6 +41,8 @@ class LoadSettings:
     silence_seconds: float = 30.0
     """The silence after which a stream is compared with GetView."""
     endpoints: Endpoints = field(default_factory=lambda: Endpoints("", "", ""))
+    transport: str = GRPC
+    """The transport of tables' streams."""
     attacks: Mapping[str, int] = field(default_factory=dict)
     """The attacks that attackers make, with the factor of their pace; all at their own pace if empty."""
     calm_seconds: float = 0.0
@@ -61,7 +64,8 @@ class LoadSettings:
     @property
     def ports(self) -> frozenset[int]:
         """The ports of the services to which players have streams."""
-        addresses = f"{self.endpoints.lobby},{self.endpoints.engine}".split(",")
+        streams = self.endpoints.engine if self.transport == GRPC else self.endpoints.websocket
+        addresses = f"{self.endpoints.lobby},{streams}".split(",")
         return frozenset(int(address.rpartition(":")[2]) for address in addresses)
 
     def _users_of(self, kind: UserKind) -> int:

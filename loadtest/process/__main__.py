@@ -49,7 +49,7 @@ async def _run() -> None:
     commands = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
     settings, measures = LoadSettings.from_json(json.loads(await commands.readline())), Measures()
-    connections = Connections(settings.endpoints, settings.connections)
+    connections = Connections(settings.endpoints, settings.connections, settings.transport)
     judge_queue = JudgeQueue(measures, settings.scenario.judged_share, Random(f"{settings.seed} judging"))
     new_client = new_clients(connections, settings.seed, has_one_network=settings.scenario.has_one_network)
     load = Load(settings, new_client, judge_queue.add, measures)

@@ -31,6 +31,8 @@ class Conditions:
     """The services under load: processes of this machine with their database, or addresses."""
     processes: int
     """The number of load processes."""
+    transport: str = "grpc"
+    """The transport of players' tables."""
 
 
 @dataclass(frozen=True, slots=True)

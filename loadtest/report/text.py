@@ -83,7 +83,8 @@ def _used(result: Result) -> Iterator[str]:
 def _conditions(conditions: Conditions) -> Iterator[str]:
     yield (
         f"conditions  {conditions.scenario} for {duration(conditions.seconds)} with seed {conditions.seed}, "
-        f"by {conditions.processes} process{'' if conditions.processes == 1 else 'es'} against {conditions.backend}"
+        f"by {conditions.processes} process{'' if conditions.processes == 1 else 'es'} "
+        f"over {conditions.transport} against {conditions.backend}"
     )
     versions = ", ".join(f"{name} {version}" for name, version in conditions.versions.items())
     yield f"            {conditions.machine}, {conditions.cores} cores; {versions}"

@@ -12,6 +12,7 @@ from typing import Any
 from croupier.games.registry import GAMES
 from croupier.runtime.server.addresses import is_address
 from croupier_client import Endpoints, Tls
+from croupier_client.sockets import GRPC, WEBSOCKET, check_transport
 from loadtest.mix import ALL_GAMES, read_mix, read_weights
 from loadtest.players.attackers.attack_process import ATTACKS
 from loadtest.players.user_context import LoadSettings
@@ -29,6 +30,11 @@ ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "think": {"metavar": "SECONDS", "help": "the median of think times; 0 for none; else the scenario's"},
     "judged": {"metavar": "SHARE", "help": "the share of tables that are judged, 0 to 1; else the scenario's"},
     "grace": {"metavar": "SECONDS", "help": "the time for running games to end when the run drains"},
+    "transport": {
+        "metavar": "NAME",
+        "default": GRPC,
+        "help": f"the transport of players' tables, {GRPC} or {WEBSOCKET} ({GRPC})",
+    },
     "silence": {
         "metavar": "SECONDS",
         "default": DEFAULT_SILENCE,
@@ -45,7 +51,7 @@ ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "engines": {"metavar": "N", "default": "1", "help": "the number of engines that the run starts (1)"},
 }
 """By name; all values are texts, as Locust's web page sends them."""
-ON_THE_PAGE = frozenset({"mix", "behaviours", "attacks", "seed", "think", "judged"})
+ON_THE_PAGE = frozenset({"mix", "behaviours", "attacks", "seed", "think", "judged", "transport"})
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -111,15 +117,20 @@ def read_options(given: Namespace, host: str | None) -> Options:
         seed=secrets.randbelow(2**31) if seed is None else seed,
         users=given.num_users or sum(user_counts(given).values()),
         silence_seconds=_number(given, "silence", 0, float) or float(DEFAULT_SILENCE),
+        transport=given.transport or GRPC,
         attacks=read_weights(given.attacks, ATTACKS) if given.attacks else {},
     )
+    endpoints = _endpoints(host or "", given.ca_file)
+    check_transport(settings.transport)
+    if settings.transport == WEBSOCKET and endpoints and not endpoints.websocket:
+        raise ValueError("--transport websocket needs the engines' ports for it: add websocket=HOST:PORT to --host")
     options = Options(
         settings=settings,
         arrivals_per_second=given.spawn_rate or scenario.arrivals_per_second,
         seconds=given.run_time or scenario.seconds,
         is_seed_drawn=seed is None,
         results=Path(given.results or f"results/{time.strftime('%Y%m%d-%H%M%S')}-{scenario.name}"),
-        endpoints=_endpoints(host or "", given.ca_file),
+        endpoints=endpoints,
         metrics=_metrics(given.metrics),
         shared=given.shared,
         database=given.database,
@@ -197,13 +208,16 @@ def _endpoints(host: str, ca_file: str) -> Endpoints | None:
 
 
 def _separate_services(text: str, tls: Tls | None) -> Endpoints:
-    """Return services without a gateway: lobby=HOST:PORT,engine=HOST:PORT,engine=HOST:PORT,scoring=HOST:PORT."""
-    addresses: dict[str, list[str]] = {"lobby": [], "engine": [], "scoring": []}
+    """Return services without a gateway: lobby=HOST:PORT,engine=HOST:PORT,engine=HOST:PORT,scoring=HOST:PORT.
+
+    For WebSocket each engine has a websocket=HOST:PORT too.
+    """
+    addresses: dict[str, list[str]] = {"lobby": [], "engine": [], "scoring": [], "websocket": []}
     for service, _, address in (one.partition("=") for one in text.split(",")):
         if service not in addresses or not is_address(address):
             raise ValueError(f"invalid --host part '{service}={address}': without a gateway, name lobby=HOST:PORT, ...")
         addresses[service].append(address)
-    if not all(addresses.values()):
+    if not all(found for service, found in addresses.items() if service != "websocket"):
         raise ValueError("invalid --host: lobby=...,engine=...,scoring=... must name all three services")
     return Endpoints(**{service: ",".join(found) for service, found in addresses.items()}, tls=tls)
 

@@ -40,7 +40,7 @@ COMPARING_SECONDS = 300.0
 COUNTED_SECONDS = 20.0
 """Engines count their tables every 15 seconds."""
 AGREEMENT_SECONDS = 10.0
-PACKAGES = ("croupier", "grpcio", "locust", "gevent", "protobuf")
+PACKAGES = ("croupier", "grpcio", "websockets", "locust", "gevent", "protobuf")
 LOCAL = "the load process"
 """The name of this process's own load process."""
 
@@ -205,6 +205,7 @@ class LoadRun:
                 versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
                 backend=self._backend.description,
                 processes=self.processes,
+                transport=self.settings.transport,
             ),
             tables_opened=collector.counts["tables opened"],
             tables_finished=finished,

@@ -10,7 +10,7 @@ import pytest
 from croupier_client import Endpoints
 from croupier_client.rpc import Service
 from loadtest.faults.deployment import Deployment
-from loadtest.faults.load import FaultLoad
+from loadtest.faults.load import FaultLoad, FaultRunPlan
 from loadtest.faults.rows import Databases
 from loadtest.faults.run import RunTotals
 from loadtest.judge.violations import Invariant
@@ -94,7 +94,7 @@ async def test_calls_that_were_sent_twice_get_their_answers_however_late() -> No
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("slow", handlers),))
     deployment = FakeDeployment(f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}")
     await server.start()
-    load = FaultLoad(cast("Any", deployment), 1, 1, 0.1, gateway=False)
+    load = FaultLoad(cast("Any", deployment), FaultRunPlan(1, 1, 0.1, short=True))
     try:
         load.send_twice([deployment.endpoints()])
         (connections,) = load.pair

@@ -1,6 +1,7 @@
 """The counts of clients' calls and failures, which distinguish services from lost connections."""
 
 import asyncio
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,11 @@ from loadtest.players.adversaries import SUBMIT_ACTION
 from loadtest.players.client import Connections, new_clients
 from loadtest.players.counting import BrokenOnPurpose, count_error, counted_call, counted_stream, service_code
 from loadtest.players.user_context import count_failure
+from loadtest.record import SeatRecord
+from tests.client.conftest import endpoints_of
+from tests.client.fake_croupier import FakeCroupier, StreamFault, StreamScript
+from tests.client.fake_table import HAND
+from tests.client.messages import play
 
 
 def failure(code: grpc.StatusCode, reason: str = "", **metadata: str) -> CroupierError:
@@ -145,3 +151,20 @@ async def test_a_call_whose_player_is_stopped_is_unanswered() -> None:
     await connections.close()
     await server.stop(0)
     assert measures.counts["unanswered rpc SubmitAction"] == 1
+
+
+@pytest.mark.parametrize(("transport", "watching"), [("grpc", "WatchTable"), ("websocket", "PlayTable")])
+async def test_streams_are_counted_by_the_method_that_the_services_count(transport: str, watching: str) -> None:
+    with FakeCroupier() as fake:
+        measures, connections = Measures(), Connections(endpoints_of(fake), 1, transport)
+        client = new_clients(connections, 1)("a player", measures, asyncio.sleep)
+        async with asyncio.timeout(60):
+            async with client.watched_table("t1", SeatRecord("p")), client.recorded_table("t1", SeatRecord("p")):
+                pass
+            fake.scripts.append(StreamScript(StreamFault.DROP))
+            async with client.recorded_table("t1", SeatRecord("p")) as table:
+                await table.submit_action(play(HAND[0]))
+        await connections.close()
+    opened = Counter({"PlayTable": 3}) + Counter({watching: 1})
+    assert {method: measures.counts[f"streams opened {method}"] for method in opened} == opened
+    assert measures.counts["streams resumed"] == 1

@@ -63,6 +63,16 @@ def test_a_host_is_a_gateway_or_all_services(tmp_path: Path) -> None:
     assert several == Endpoints("a:1", "10.0.0.1:2,10.0.0.2:2", "d:4")
 
 
+def test_players_use_one_of_two_transports() -> None:
+    services = "lobby=a:1,engine=b:2,scoring=d:4"
+    assert read().settings.transport == read("--transport=").settings.transport == "grpc"
+    options = read("--transport=websocket", host=f"{services},websocket=b:5")
+    assert options.endpoints == Endpoints("a:1", "b:2", "d:4", websocket="b:5")
+    assert options.settings.transport == "websocket"
+    assert options.command.endswith("--transport websocket")
+    assert read("--transport=websocket", host="h:1").settings.transport == "websocket"
+
+
 def test_metrics_are_read_by_name() -> None:
     assert read("--metrics=engine=h:2,lobby=h:3", host="h:1").metrics == {"engine": "h:2", "lobby": "h:3"}
 
@@ -81,6 +91,8 @@ INVALID = {
     "invalid authorities": ([f"--ca-file={__file__}"], "h:1", "holds no certificate"),
     "missing services": ([], "engine=h:1", "must name all three services"),
     "unknown service": ([], "gate=h:1", "invalid --host part 'gate=h:1'"),
+    "another transport": (["--transport=quic"], "", "invalid transport 'quic': expected 'grpc' or 'websocket'"),
+    "no port for it": (["--transport=websocket"], "lobby=a:1,engine=b:2,scoring=d:4", "add websocket=HOST:PORT"),
     "another scheme": ([], "ftp://h:1", "invalid --host 'ftp://h:1'"),
 }
 

@@ -57,6 +57,12 @@ def test_a_gateway_gets_more_connections_for_more_users() -> None:
     assert gateway.connections == 100
 
 
+def test_connections_of_the_chosen_transport_can_be_broken() -> None:
+    settings = replace(SETTINGS, endpoints=Endpoints("l:1", "10.0.0.1:2,10.0.0.2:12", "s:3", websocket="10.0.0.1:4,10.0.0.2:14"))
+    assert settings.ports == {1, 2, 12}
+    assert replace(settings, transport="websocket").ports == {1, 4, 14}
+
+
 def test_there_is_at_least_one_user_of_each_kind() -> None:
     rush = SCENARIOS["rush"]
     assert rush.users(3) == {UserKind.MATCHER: 10, UserKind.BROWSER: 1}

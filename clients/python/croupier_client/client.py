@@ -66,7 +66,7 @@ class ClientCore(ServiceMethods):
         keepalive_seconds: float | None = None,
         transport: str = GRPC,
     ) -> None:
-        check_transport(transport, endpoints)
+        check_transport(transport)
         self._addresses = endpoints.by_service()
         self._credentials = endpoints.tls.credentials() if endpoints.tls else None
         self._keepalive_seconds = keepalive_seconds

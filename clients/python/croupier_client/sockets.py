@@ -30,7 +30,7 @@ from croupier_client.errors import (
 )
 from croupier_client.proxy import proxy_url
 
-GRPC, WEBSOCKET = "grpc", "websocket"
+TRANSPORTS = GRPC, WEBSOCKET = "grpc", "websocket"
 """The transports of tables' streams."""
 Fail: TypeAlias = Callable[[CroupierError], CroupierError]
 """Returns the error to raise for a failure."""
@@ -50,20 +50,20 @@ _CODE_BY_HTTP_STATUS: Mapping[int, grpc.StatusCode] = MappingProxyType(
 """The codes that gRPC's specification has for HTTP statuses without a gRPC status."""
 
 
-def check_transport(transport: str, endpoints: Endpoints) -> None:
-    """Raise ValueError for an unknown transport, or for endpoints without an address for it."""
-    if transport not in (GRPC, WEBSOCKET):
+def check_transport(transport: str) -> None:
+    """Raise ValueError for an unknown transport."""
+    if transport not in TRANSPORTS:
         raise ValueError(f"invalid transport {transport!r}: expected {GRPC!r} or {WEBSOCKET!r}")
-    if transport == WEBSOCKET and not endpoints.websocket:
-        raise ValueError("invalid endpoints: expected an address `websocket` for the transport 'websocket'")
 
 
 class SocketSettings:
-    """How the sockets of one client are opened: at its addresses in turn."""
+    """How the sockets of one client are opened: at its addresses in turn; raises ValueError without an address."""
 
     def __init__(
         self, endpoints: Endpoints, environment: Mapping[str, str], keepalive_seconds: float | None, random: Random
     ) -> None:
+        if not endpoints.websocket:
+            raise ValueError("invalid endpoints: expected an address `websocket` for the transport 'websocket'")
         addresses = endpoints.websocket.removeprefix("dns:///").split(",")
         self._addresses = cycle(random.sample(addresses, len(addresses)))
         self._environment = environment

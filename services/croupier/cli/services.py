@@ -29,7 +29,7 @@ KEEPALIVE_SECONDS = 0.7
 def endpoints_of(addresses: Mapping[str, Mapping[str, str]]) -> Endpoints:
     """Return the endpoints of services by their addresses, which are by instance and kind."""
     lobby, engine, scoring = (joined(addresses, service, "listen") for service in ("lobby", "engine", "scoring"))
-    return Endpoints(lobby, engine, scoring)
+    return Endpoints(lobby, engine, scoring, websocket=joined(addresses, "engine", "websocket"))
 
 
 @asynccontextmanager
