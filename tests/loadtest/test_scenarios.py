@@ -58,7 +58,8 @@ def test_a_gateway_gets_more_connections_for_more_users() -> None:
 
 
 def test_connections_of_the_chosen_transport_can_be_broken() -> None:
-    settings = replace(SETTINGS, endpoints=Endpoints("l:1", "10.0.0.1:2,10.0.0.2:12", "s:3", websocket="10.0.0.1:4,10.0.0.2:14"))
+    endpoints = Endpoints("l:1", "10.0.0.1:2,10.0.0.2:12", "s:3", websocket="10.0.0.1:4,10.0.0.2:14")
+    settings = replace(SETTINGS, endpoints=endpoints)
     assert settings.ports == {1, 2, 12}
     assert replace(settings, transport="websocket").ports == {1, 4, 14}
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from croupier_client import Endpoints
 from loadtest.measures import Measures
-from loadtest.players.attackers import accounts, hoarding, reading
+from loadtest.players.attackers import accounts, hoarding, reading, sockets
 from loadtest.players.attackers.attacker import (
     MANY_NETWORKS,
     ONE_NETWORK,
@@ -43,6 +43,9 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "unknown_games": Attack(hoarding.unknown_games, frozenset({"UNKNOWN_GAME"}), 1),
         "spectators": Attack(hoarding.spectators, frozenset({"streams"}), 6),
         "table_streams": Attack(hoarding.table_streams, frozenset({"streams"}), 2),
+        "silent_sockets": Attack(sockets.silent_sockets, frozenset({"SERVICE_TIMEOUT"}), 4),
+        "large_messages": Attack(sockets.large_messages, frozenset({"MALFORMED_REQUEST"}), 2),
+        "unread_sockets": Attack(sockets.unread_sockets, CALLS, 6),
         "tickets": Attack(hoarding.tickets, frozenset({"streams"}), 2),
         "left_tables": Attack(hoarding.left_tables, frozenset({"network_calls"}), 2),
         "table_changes": Attack(hoarding.table_changes, frozenset({"table_changes"}), 6),

@@ -2,17 +2,20 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 import grpc
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
+from websockets.asyncio.client import connect
 
 from croupier_api.v1 import lobby_pb2
 from croupier_api.v1.errors_pb2 import ERROR_REASON_SLOW_READER
 from croupier_client import CroupierError, Endpoints
 from croupier_client.endpoints import CALL_SECONDS, STREAM_SECONDS
 from croupier_client.errors import from_rpc_error
+from croupier_client.sockets import FAILURES, SocketSettings, end_of, message_of
 from loadtest.measures import Measures
 from loadtest.monitor.counters import METHODS, rpc_key
 from loadtest.players.client import FORWARDED_FOR, open_channel
@@ -21,6 +24,8 @@ from loadtest.players.counting import count_limit, service_code
 OK, UNREAD = "OK", "UNREAD"
 UNREAD_SECONDS = 8.0
 """Less than CALL_SECONDS, so that the attacker knows the end."""
+SOCKET_SECONDS = 30.0
+"""More than an engine waits for the first message, and UNREAD_SECONDS."""
 SMALL_WINDOWS = (("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 4))
 """The options of a channel that reads as little ahead as possible."""
 PATHS: Mapping[str, str] = {method.name: path for path, method in METHODS.items()}
@@ -46,7 +51,7 @@ class AttackClient:
         self._address = address
         self._name = name
         self._measures = measures
-        self._access_token = ""
+        self.access_token = ""
         self._channels: dict[tuple[str, Options], grpc.aio.Channel] = {}
         self._streams: set[asyncio.Task[None]] = set()
 
@@ -54,7 +59,7 @@ class AttackClient:
         """Sign the guest in, and keep the token."""
         answer = await self.call(lobby_pb2.SignInRequest(device_secret=f"attacker {self._name}", name=self._name[:32]))
         if answer.message is not None:
-            self._access_token = answer.message.tokens.access_token
+            self.access_token = answer.message.tokens.access_token
         return answer
 
     async def call(self, request: Message, metadata: Metadata = ()) -> Answer:
@@ -106,7 +111,7 @@ class AttackClient:
             refusal = from_rpc_error(error)
             code = service_code(refusal)
             count_limit(self._measures, refusal)
-            return Answer(_outcome(refusal, error))
+            return Answer(_outcome(refusal, error.code()))
         finally:
             self._measures.count(rpc_key(path, code))
         return Answer(OK, message)
@@ -133,7 +138,7 @@ class AttackClient:
             code, answer = OK, Answer(OK)
         except grpc.aio.AioRpcError as error:
             refusal = from_rpc_error(error)
-            code, answer = service_code(refusal), Answer(_outcome(refusal, error))
+            code, answer = service_code(refusal), Answer(_outcome(refusal, error.code()))
             count_limit(self._measures, refusal)
             self._measures.count("slow readers", int(refusal.reason == ERROR_REASON_SLOW_READER))
         finally:
@@ -143,6 +148,30 @@ class AttackClient:
             self._measures.count("streams resumed", int(is_resumed and (has_received or code == OK)))
             if not first.done():
                 first.set_result(answer)
+
+    async def hold_socket(self, table_id: str, first: bytes | None, *, is_resumed: bool = False) -> Answer:
+        """Open a WebSocket, send a first message or none, and read one answer; returns the refusal, or UNREAD."""
+        settings = SocketSettings(self._endpoints, {}, None, Random())
+        arguments = settings.of_table(table_id, ((FORWARDED_FOR, self._address),))
+        # Without pings, whose answers would not be read either.
+        arguments |= {"ping_interval": None, "max_queue": 1}
+        code, has_received = None, False
+        self._measures.count("streams opened PlayTable")
+        try:
+            async with asyncio.timeout(SOCKET_SECONDS), connect(**arguments) as socket:
+                if first is not None:
+                    await socket.send(first)
+                has_received = bool(message_of(await socket.recv(decode=False)))
+                await asyncio.sleep(UNREAD_SECONDS)
+            return Answer(UNREAD)
+        except FAILURES as error:
+            refusal = end_of(error)
+            code = OK if refusal is None else service_code(refusal)
+            return Answer(OK if refusal is None else _outcome(refusal, refusal.code))
+        finally:
+            self._measures.count(rpc_key(PATHS["PlayTable"], code))
+            self._measures.count("silent streams PlayTable", int(code is None and not has_received))
+            self._measures.count("streams resumed", int(is_resumed and (has_received or code == OK)))
 
     @property
     def streams(self) -> int:
@@ -165,7 +194,7 @@ class AttackClient:
         table_id = getattr(request, "table_id", "")
         return (
             (FORWARDED_FOR, self._address),
-            *((("authorization", f"Bearer {self._access_token}"),) if self._access_token else ()),
+            *((("authorization", f"Bearer {self.access_token}"),) if self.access_token else ()),
             *((("x-table-id", table_id),) if table_id else ()),
             *metadata,
         )
@@ -186,5 +215,5 @@ def _answer_class(path: str) -> Any:
     return GetMessageClass(METHODS[path].output_type).FromString
 
 
-def _outcome(refusal: CroupierError, error: grpc.aio.AioRpcError) -> str:
-    return refusal.metadata.get("limit") or refusal.reason_name or error.code().name
+def _outcome(refusal: CroupierError, code: grpc.StatusCode) -> str:
+    return refusal.metadata.get("limit") or refusal.reason_name or code.name
