@@ -7,7 +7,10 @@ import re
 import struct
 import subprocess
 import sys
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,7 +18,11 @@ import pytest
 from croupier.cli.faults import CommandFault
 from croupier.cli.services import gateway, signed_in_client, trust
 from croupier.gateway.bindings import call_path
-from croupier_api.v1 import lobby_pb2
+from croupier_api.v1 import actions_pb2, engine_pb2, lobby_pb2, tables_pb2
+from croupier_api.v1.cards_pb2 import CARD_JOKER
+from croupier_api.v1.errors_pb2 import ERROR_REASON_UNKNOWN_TABLE
+from croupier_client import BlockingClient, IllegalAction, NotFound, choose_random_action, play_game_blocking
+from croupier_client.sockets import WEBSOCKET
 from tests.gateway.conftest import GatewayDeployment
 from tests.ports import reserved_port
 from tests.programs import program
@@ -80,6 +87,32 @@ def test_the_lines_of_the_readme_in_python(deployment: GatewayDeployment) -> Non
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("place 1: ")
     assert "Kari" in done.stdout
+
+
+def test_a_blocking_client_plays_and_is_watched_by_websocket(deployment: GatewayDeployment) -> None:
+    """The asyncio client plays so in test_failures.py."""
+    with ExitStack() as stack:
+        player, guest = (
+            stack.enter_context(
+                BlockingClient(deployment.endpoints, f"the secret of {name}", name, transport=WEBSOCKET)
+            )
+            for name in ("a player", "a guest")
+        )
+        access = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_LINK)
+        table_id = player.create_table(
+            game="thulla", seat_count=2, bots=["random"], is_ready=True, access=access
+        ).table.table_id
+        with pytest.raises(NotFound) as refused, guest.watch_table(table_id):
+            pytest.fail("a table opened that its guest may not see")
+        assert refused.value.reason == ERROR_REASON_UNKNOWN_TABLE
+        link = player.create_link(table_id=table_id, purpose=engine_pb2.LINK_PURPOSE_WATCH).link
+        with player.play_table(table_id) as played, guest.watch_table(table_id, link) as watched:
+            with pytest.raises(IllegalAction):
+                played.submit_action(actions_pb2.Action(play=actions_pb2.PlayAction(card=CARD_JOKER)))
+            play_game_blocking(played, partial(choose_random_action, random=Random(1)))
+            watched.wait_for_change(after=played.sequence, timeout_seconds=DEADLINE_SECONDS)
+            assert watched.view.ranking == played.view.ranking
+            assert (watched.seat, watched.sequence) == (None, played.sequence)
 
 
 def test_samples_report_in_one_line_and_soon_that_nothing_listens(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from croupier.cli.launcher.background import started_services
 from croupier_client import Client, choose_random_action, play_game
+from croupier_client.sockets import TRANSPORTS
 from tests.gateway.conftest import GatewayDeployment
 from tests.processes import children, is_alive
 from tests.tables import opened_table
@@ -20,11 +21,12 @@ DEADLINE_SECONDS = 90.0
 ACTIONS_BEFORE = 3
 
 
-async def test_a_game_continues_after_the_gateway_was_killed(deployment: GatewayDeployment) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_a_game_continues_after_the_gateway_was_killed(deployment: GatewayDeployment, transport: str) -> None:
     before, killed = deployment.services.addresses["gateway"]["listen"], deployment.services.pids["gateway"]
     async with (
         asyncio.timeout(DEADLINE_SECONDS),
-        Client(deployment.endpoints, "the gateway is killed", "Ada") as client,
+        Client(deployment.endpoints, "the gateway is killed", "Ada", transport=transport) as client,
         client.play_table(await opened_table(client)) as table,
     ):
         for _ in range(ACTIONS_BEFORE):
