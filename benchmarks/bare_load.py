@@ -13,8 +13,9 @@ from benchmarks.bare_server import METHOD
 from benchmarks.clients import Stream
 from benchmarks.loads import SEATS, Level, Load
 from benchmarks.measurement import SERVER
-from benchmarks.websocket import GRPC, open_websocket
+from benchmarks.websocket import open_websocket
 from croupier_api.v1 import cards_pb2, engine_pb2
+from croupier_client.sockets import GRPC
 from loadtest.players.client import open_channel
 
 

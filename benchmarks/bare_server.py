@@ -18,9 +18,10 @@ from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
-from benchmarks.websocket import GRPC, WEBSOCKET, frame_header, send_output
+from benchmarks.websocket import frame_header, send_output
 from croupier.runtime.server.grpc_server import run, wait_for_stop
 from croupier.runtime.server.tuning import tune_process
+from croupier_client.sockets import GRPC, WEBSOCKET
 
 METHOD = "/benchmark.Bare/Play"
 HOST = "127.0.0.1"

@@ -24,10 +24,9 @@ import grpc
 
 from benchmarks.capacity_harness import TABLES_PER_HOST, CapacityHarness, OpenTable, memory_of_services
 from benchmarks.clients import POLL_SECONDS, TIMEOUT_SECONDS, BenchmarkClient, Stream
-from benchmarks.websocket import WEBSOCKET
-from croupier.cli.launcher.data_folder import running_in
 from croupier_api.v1 import engine_pb2
 from croupier_client import CroupierError, FollowedTable, choose_random_action
+from croupier_client.sockets import GRPC, WEBSOCKET
 from croupier_client.table import new_request_id
 from loadtest.backend import Backend, BackendUnavailable, started_backend
 from loadtest.histograms import histogram_of, latency_of
@@ -57,7 +56,7 @@ async def idle(harness: CapacityHarness) -> dict[str, Any]:
     """Open tables and streams until memory is full, time is over or there are enough; raises errors of `_streams`."""
     options, began, streams = harness.options, time.monotonic(), list[Stream]()
     limit, memory = options.memory_mebibytes * MEBIBYTE, await harness.memory()
-    most = min(options.max_tables, MAX_WEBSOCKET_TABLES) if harness.websocket else options.max_tables
+    most = min(options.max_tables, MAX_WEBSOCKET_TABLES) if harness.is_websocket else options.max_tables
     tables = counted = bytes_of_tables = bytes_of_streams = 0
     try:
         while memory < limit and tables < most and time.monotonic() < began + options.limit_seconds:
@@ -85,12 +84,6 @@ async def idle(harness: CapacityHarness) -> dict[str, Any]:
         "bytes_per_stream": bytes_of_streams / max(1, counted * SEATS),
         "bytes_per_table_with_streams": (bytes_of_tables + bytes_of_streams) / max(1, counted),
     }
-
-
-def websocket_of(backend: Backend) -> str:
-    """Return the address of the engine's WebSocket."""
-    known = running_in(backend.folder) if backend.folder else None
-    return str(known["services"]["engine"][WEBSOCKET]) if known else ""
 
 
 async def _streams(tables: Sequence[OpenTable]) -> list[Stream]:
@@ -243,10 +236,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 async def _measured(backend: Backend, options: argparse.Namespace, part: str) -> dict[str, Any]:
-    connections = Connections(backend.endpoints, CONNECTIONS)
-    websocket = websocket_of(backend) if part == IDLE_WEBSOCKET else ""
+    connections = Connections(backend.endpoints, CONNECTIONS, WEBSOCKET if part == IDLE_WEBSOCKET else GRPC)
     try:
-        return await PARTS[part](CapacityHarness(backend, connections, options, websocket))
+        return await PARTS[part](CapacityHarness(backend, connections, options))
     finally:
         await connections.close()
 

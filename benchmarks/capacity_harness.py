@@ -12,6 +12,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from benchmarks.clients import BenchmarkClient, open_table
 from croupier_api.v1 import tables_pb2
+from croupier_client.sockets import WEBSOCKET
 from loadtest.backend import Backend, BackendUnavailable
 from loadtest.mix import DEFAULT_MIX
 from loadtest.monitor.monitor import Scrape, scrape
@@ -44,12 +45,9 @@ def memory_of_services() -> dict[str, dict[str, int]]:
 class CapacityHarness:
     """Opens tables at the measured services, and reads the engine's metrics."""
 
-    def __init__(
-        self, backend: Backend, connections: Connections, options: argparse.Namespace, websocket: str = ""
-    ) -> None:
+    def __init__(self, backend: Backend, connections: Connections, options: argparse.Namespace) -> None:
         self.backend = backend
-        self.websocket = websocket
-        """The address of the engine's WebSocket if streams are opened there."""
+        self.is_websocket = connections.transport == WEBSOCKET
         self.options = options
         self.max_bytes = 0
         self.opened = 0
@@ -67,7 +65,7 @@ class CapacityHarness:
             for at in range(number, tables, MAX_CONCURRENT_OPENINGS):
                 if not (at // MAX_CONCURRENT_OPENINGS) % TABLES_PER_HOST:
                     names = [f"{self.options.seed} {self.opened} {number} {seat}" for seat in range(people)]
-                    clients = [BenchmarkClient(self._connections, name, self.websocket) for name in names]
+                    clients = [BenchmarkClient(self._connections, name) for name in names]
                 table_id = await open_table(clients, bots, game=self._random.choice(games), time_control=DAY)
                 opened.append((table_id, clients))
                 self.opened += 1

@@ -10,6 +10,7 @@ from benchmarks.websocket import WebSocketStream, open_websocket
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Client
 from croupier_client.rpc import Service
+from croupier_client.sockets import WEBSOCKET
 from loadtest.players.client import Connections
 from loadtest.players.table import PLAY_TABLE
 
@@ -20,12 +21,12 @@ Stream: TypeAlias = grpc.aio.StreamStreamCall[Any, Any] | WebSocketStream
 
 
 class BenchmarkClient(Client):
-    """A player's client on shared connections; with the address of an engine's WebSocket it has streams there."""
+    """A player's client on shared connections; over WebSocket each of its streams has a connection of its own."""
 
-    def __init__(self, connections: Connections, name: str, websocket: str = "") -> None:
+    def __init__(self, connections: Connections, name: str) -> None:
         super().__init__(connections.endpoints, f"load test {name}", name)
         self._shared = connections.share()
-        self._websocket = websocket
+        self._websocket = connections.endpoints.websocket if connections.transport == WEBSOCKET else ""
 
     def _channel(self, service: Service) -> grpc.aio.Channel:
         return self._shared[service]

@@ -19,10 +19,10 @@ from benchmarks.measurement import (
     ratios,
 )
 from benchmarks.services import services, services_on_postgres
-from benchmarks.websocket import WEBSOCKET
 from croupier.cli.launcher.background import BackgroundServices
 from croupier.cli.services import endpoints_of
 from croupier_client import Endpoints
+from croupier_client.sockets import WEBSOCKET
 
 FULL_SPEED = Level(tables=50, rounds=3, seconds=2.0)
 HUMAN_PACE = Level(tables=20, rounds=3, seconds=2.5, think_seconds=0.04)
@@ -124,7 +124,7 @@ async def _loads(level: Level, connections: Mapping[str, int]) -> AsyncIterator[
             opening = bare_load(bare, level, connections=number)
             loads[Variant(BARE, transport)] = await stack.enter_async_context(opening)
         for name, started in engines.items():
-            opening = engine_load(*_engine(started), level, websocket=started.addresses["engine"][WEBSOCKET])
+            opening = engine_load(*_engine(started), level, transport=WEBSOCKET)
             loads[Variant(name, WEB)] = await stack.enter_async_context(opening)
         loads[Variant(BARE, WEB)] = await stack.enter_async_context(bare_load(bare_web, level))
         yield loads

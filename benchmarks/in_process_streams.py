@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from websockets.client import ClientProtocol
 from websockets.uri import parse_uri
 
-from benchmarks.websocket import GRPC, WEBSOCKET, masked_frame
+from benchmarks.websocket import masked_frame
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.api.websocket_server import WebSocketServer
 from croupier.runtime.admission.admission import Admission
@@ -20,6 +20,7 @@ from croupier.runtime.server.call import Call
 from croupier.runtime.server.calls import Calls
 from croupier.runtime.server.service import now_milliseconds
 from croupier_api.v1 import engine_pb2 as pb
+from croupier_client.sockets import GRPC, WEBSOCKET
 
 WRITING_STEPS = 3
 """The steps of the event loop in which streams write the messages of a request that is finished."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from benchmarks.in_process_moves import MOVES, TABLES
 from benchmarks.measurement import Row
 from benchmarks.python_build import python_build
-from benchmarks.websocket import GRPC, WEBSOCKET
 from croupier.runtime.database.schema_versions import migrate_database
+from croupier_client.sockets import GRPC, WEBSOCKET
 
 PROGRAM = "valgrind"
 INSTALL = "apt-get install valgrind"

@@ -17,6 +17,7 @@ from benchmarks.measurement import SERVER, Measurement, usage
 from benchmarks.services import DRIVER_CORES, SERVER_CORES, free_server_cores, pin
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Endpoints
+from croupier_client.sockets import GRPC
 from loadtest.players.client import Connections
 
 SEATS = 4
@@ -119,22 +120,21 @@ async def engine_load(
     level: Level,
     *,
     connections: int = 1,
-    websocket: str = "",
+    transport: str = GRPC,
     game: Mapping[str, Any] = LONG_MATCH,
     max_head_start: int = 0,
     messages: list[bytes] | None = None,
 ) -> AsyncIterator[Load]:
     """Open tables of four players, who share this many connections; appends updates of the engine to `messages`.
 
-    With the address of its WebSocket each player has a connection there for the stream.
+    Over WebSocket each player has a connection of their own for the stream.
     Each player makes up to `max_head_start` moves without thinking, so that tables do not end at once.
     """
-    load, opened_connections = Load(pids, level), Connections(endpoints, connections)
+    load, opened_connections = Load(pids, level), Connections(endpoints, connections, transport)
     semaphore = asyncio.Semaphore(MAX_CONCURRENT_OPENINGS)
 
     async def open_one(number: int) -> tuple[list[BenchmarkClient], str]:
-        names = [f"table {number} seat {seat}" for seat in range(SEATS)]
-        clients = [BenchmarkClient(opened_connections, name, websocket) for name in names]
+        clients = [BenchmarkClient(opened_connections, f"table {number} seat {seat}") for seat in range(SEATS)]
         async with semaphore:
             return clients, await open_table(clients, **game)
 

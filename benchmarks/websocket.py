@@ -9,8 +9,6 @@ from websockets.frames import Opcode
 from websockets.protocol import Protocol
 from websockets.uri import parse_uri
 
-GRPC, WEBSOCKET = "grpc", "websocket"
-"""The transports of a server."""
 OPENING_SECONDS = 60.0
 BINARY = 0x80 | Opcode.BINARY
 """The first byte of a message in one frame."""

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from benchmarks.bare_load import bare_server, bare_streams
-from benchmarks.websocket import GRPC, WEBSOCKET, first_frame, frame_header
+from benchmarks.websocket import first_frame, frame_header
+from croupier_client.sockets import GRPC, WEBSOCKET
 
 SECONDS = 60
 MESSAGES = [b"short", bytes(range(256)) * 2, b"x" * 70_000]

@@ -24,7 +24,7 @@ class PlannedHarness(CapacityHarness):
     """A harness with these readings of memory, which opens no tables."""
 
     def __init__(self, options: Namespace, mebibytes: Sequence[int]) -> None:
-        self.options, self.websocket = options, ""
+        self.options, self.is_websocket = options, False
         self._readings = iter(mebibytes)
 
     async def open(self, *_: object) -> list[OpenTable]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 
 def tune_process(gc_thresholds: str, scheduling: str) -> None:
-    """Tune the garbage collector, allow all open files, and set the scheduling class that threads of this one inherit."""
+    """Tune the garbage collector, open files, and the scheduling class that threads of this one inherit."""
     # Most objects live long and few are in cycles: garbage collection at the default rate costs a busy engine a fifth
     # of its time, with pauses of tenths of a second. But each refused or cancelled call leaves a young cycle, which may
     # hold a table: these must be collected soon.
