@@ -27,9 +27,17 @@ def lines_of(services: BackgroundServices, service: str) -> list[dict[str, str]]
     return [json.loads(line) for line in lines]
 
 
-async def logged(services: BackgroundServices, event: str, times: int) -> None:
-    """Wait until the engine has logged an event so often."""
-    await until(lambda: sum(line["event"] == event for line in lines_of(services, "engine")) >= times)
+FAIL, SUCCEED = "calls to the database fail", "calls to the database succeed again"
+
+
+def logged(services: BackgroundServices, event: str) -> int:
+    """Return how often the engine has logged an event: of an outage once for each reason."""
+    return sum(line["event"] == event for line in lines_of(services, "engine"))
+
+
+async def logged_again(services: BackgroundServices, event: str, times: int) -> None:
+    """Wait until the engine has logged an event more often."""
+    await until(lambda: logged(services, event) > times)
 
 
 @pytest.mark.postgres
@@ -42,11 +50,12 @@ async def test_two_outages_leave_warnings_only(tmp_path: Path) -> None:
             async with Client(endpoints_of(services.addresses), "the secret of a device") as client:
                 for _ in range(TABLES):
                     await opened_table(client, 4, time_control=QUICK_BOTS)
-                for outage in (1, 2):
+                for _ in range(2):
+                    failed, succeeded = logged(services, FAIL), logged(services, SUCCEED)
                     server.stop()
-                    await logged(services, "calls to the database fail", outage)
+                    await logged_again(services, FAIL, failed)
                     await asyncio.to_thread(server.start)
-                    await logged(services, "calls to the database succeed again", outage)
+                    await logged_again(services, SUCCEED, succeeded)
                 await opened_table(client, 4, time_control=QUICK_BOTS)
             for service in ("lobby", "engine", "scoring"):
                 lines = lines_of(services, service)
