@@ -24,8 +24,8 @@ RECORDED_BUILD = "CPython 3.11.7 on x86_64, without --enable-optimizations, with
 RECORDED: Mapping[tuple[str, str], int] = {
     (GRPC, FULL_SPEED): 451_000,
     (GRPC, HUMAN_PACE): 636_000,
-    (WEBSOCKET, FULL_SPEED): 470_000,
-    (WEBSOCKET, HUMAN_PACE): 664_000,
+    (WEBSOCKET, FULL_SPEED): 435_000,
+    (WEBSOCKET, HUMAN_PACE): 628_000,
 }
 """Instructions of a move by transport and pace, with that Python; other builds need up to a ninth more or less."""
 TIMEOUT_SECONDS = 600

@@ -1,13 +1,12 @@
 """One connection of a WebSocket: handshake, frames, pings and close, by the protocol without I/O of `websockets`.
 
-Data frames are written by hand: their header is three lines, and the library would cost as much as a whole message.
+The usual frames are written and read by hand, see websocket_frames.py; the library gets all others, each one whole.
 """
 
 import asyncio
 import re
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from struct import Struct
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -18,6 +17,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 from croupier.engine.api.websocket_codec import malformed
+from croupier.engine.api.websocket_frames import frame_end, header, short_message
 from croupier.engine.tables.direct_writer import MAX_BUFFERED_BYTES
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
 from croupier.runtime.errors import ServiceError
@@ -28,8 +28,6 @@ PING_SECONDS = 30.0
 BYTES_PER_STEP = 2048
 """Which may be hundreds of empty frames."""
 PLAY_PATH = re.compile(r"/v1/tables/(?P<table_id>[^/?#]+)/play")
-_FIN = 0x80
-_HEADER_16, _HEADER_64 = Struct("!BBH"), Struct("!BBQ")
 
 
 class Session(Protocol):
@@ -109,7 +107,7 @@ class WebSocketConnection(asyncio.Protocol):
     def send(self, message: bytes, opcode: Opcode = Opcode.BINARY) -> None:
         """Write a message, unless the connection is closed."""
         if self._is_open:
-            self._transport.write(_header(opcode, len(message)) + message)
+            self._transport.write(header(opcode, len(message)) + message)
 
     def close(self, code: int) -> None:
         """Close with a code, and abort the connection if the client does not close it too in MAX_WRITE_SECONDS."""
@@ -144,7 +142,7 @@ class WebSocketConnection(asyncio.Protocol):
         self._set_timer(HANDSHAKE_SECONDS, self.abort)
 
     def data_received(self, data: bytes) -> None:
-        if self._session is not None and not self._is_open and self._protocol.parser_exc is None:
+        if not self._is_open and self._session is not None and self._protocol.parser_exc is None:
             # It may have sent messages before it received the end; more of them are not worth the time.
             self._late_bytes += len(data)
             if self._late_bytes > MAX_REQUEST_BYTES:
@@ -157,12 +155,18 @@ class WebSocketConnection(asyncio.Protocol):
     def _read(self) -> None:
         """Take in a part of what was received; before the next one others get their turn, and the session may stop."""
         self._next_read = None
-        if self._unread and self._is_reading:
-            part, self._unread = self._unread[:BYTES_PER_STEP], self._unread[BYTES_PER_STEP:]
-            self._receive(part)
-            if self._unread:
-                self._read_soon()
+        start, end = 0, self._end_of_part(0)
+        while start < end and start < BYTES_PER_STEP and self._is_reading:
+            self._receive(self._unread[start:end])
+            start, end = end, self._end_of_part(end)
+        self._unread = self._unread[start:]
+        if start < end and self._is_reading:
+            self._read_soon()
         self._control_transport()
+
+    def _end_of_part(self, start: int) -> int:
+        """Return the end of the next frame, so that the library is never within one while messages are taken in."""
+        return frame_end(self._unread, start) if self._is_open else min(len(self._unread), start + BYTES_PER_STEP)
 
     def _read_soon(self) -> None:
         if self._next_read is None:
@@ -170,7 +174,7 @@ class WebSocketConnection(asyncio.Protocol):
 
     def _control_transport(self) -> None:
         """Let the transport read while nothing waits here."""
-        pauses = bool(self._unread) or not self._is_reading
+        pauses = self._next_read is not None or not self._is_reading
         if pauses != self._is_paused and not self._transport.is_closing():
             self._is_paused = pauses
             if pauses:
@@ -179,6 +183,10 @@ class WebSocketConnection(asyncio.Protocol):
                 self._transport.resume_reading()
 
     def _receive(self, data: bytes) -> None:
+        session = self._session
+        if session is not None and self._is_open and not self._parts and (message := short_message(data)) is not None:
+            session.receive(message)
+            return
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
             if isinstance(event, Frame):
@@ -282,12 +290,3 @@ class WebSocketConnection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(seconds, callback)
-
-
-def _header(opcode: Opcode, size: int) -> bytes:
-    """Return the header of a frame that is a whole message of the server."""
-    if size < 126:
-        return bytes((_FIN | opcode, size))
-    if size < 1 << 16:
-        return _HEADER_16.pack(_FIN | opcode, 126, size)
-    return _HEADER_64.pack(_FIN | opcode, 127, size)
