@@ -127,7 +127,7 @@ async def connected() -> tuple[RecordingSession, FakeTransport]:
         sessions.append(RecordingSession(*arguments))  # type: ignore[arg-type]
         return sessions[0]
 
-    transport = FakeTransport(connection := WebSocketConnection(new_session, lambda _: None))
+    transport = FakeTransport(connection := WebSocketConnection(new_session, lambda _: None, lambda _: None))
     connection.connection_made(transport)
     connection.data_received(HANDSHAKE)
     transport.received = b""

@@ -1,6 +1,8 @@
 """What a WebSocket refuses: every bad input with its reason and close code, and nothing changes."""
 
+import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -9,8 +11,12 @@ from croupier.engine.api.websocket_session import FIRST_MESSAGE_SECONDS
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.runtime.errors import to_status
+from croupier.runtime.server.addresses import host_and_port
+from croupier.runtime.server.websocket_listener import listen_for_websockets
 from croupier.runtime.table_access import LinkPurpose, TableAccess, Visibility, WatchPolicy
+from croupier.runtime.tls.tls import Tls
 from croupier_api.v1 import engine_pb2
+from tests.certificates import NOW, Authority
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     event_of,
@@ -156,6 +162,22 @@ async def test_a_handshake_has_to_come_in_time(engine: EngineHarness, tables: Ta
     await settled()
     assert transport.is_lost
     assert len(server) == 0
+
+
+async def test_a_failed_tls_handshake_leaves_no_connection(
+    engine: EngineHarness, tables: Tables, tmp_path: Path
+) -> None:
+    authority = Authority()
+    files = authority.files(tmp_path / "engine", authority.issue("engine"))
+    tls = Tls(files, lambda: int(NOW.timestamp() * 1000), engine.logger)
+    server = websockets_of(engine, tables)
+    listener = await listen_for_websockets("127.0.0.1:0", server, tls)
+    reader, writer = await asyncio.open_connection(*host_and_port(listener.address))
+    writer.write(b"GET / HTTP/1.1\r\n\r\n")
+    assert await reader.read() == b""
+    writer.close()
+    assert len(server) == 0
+    await listener.drain(0)
 
 
 @pytest.mark.parametrize(

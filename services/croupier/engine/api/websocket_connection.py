@@ -57,6 +57,7 @@ class WebSocketConnection(asyncio.Protocol):
     """A connection, with the three calls that a stream needs: `send`, `close` and `buffered`."""
 
     __slots__ = (
+        "_began",
         "_ended",
         "_is_alive",
         "_is_open",
@@ -75,9 +76,15 @@ class WebSocketConnection(asyncio.Protocol):
         "buffered",
     )
 
-    def __init__(self, new_session: NewSession, ended: Callable[["WebSocketConnection"], None]) -> None:
-        """Make a connection that is not open yet; `ended` is called at its end."""
+    def __init__(
+        self,
+        new_session: NewSession,
+        began: Callable[["WebSocketConnection"], None],
+        ended: Callable[["WebSocketConnection"], None],
+    ) -> None:
+        """Make a connection that is not open yet; `began` is called after a TLS handshake, `ended` at its end."""
         self._new_session = new_session
+        self._began = began
         self._ended = ended
         self._protocol = ServerProtocol(max_size=MAX_REQUEST_BYTES)
         self._transport: Any = None
@@ -140,6 +147,7 @@ class WebSocketConnection(asyncio.Protocol):
         self.buffered = self._transport.get_write_buffer_size
         self._transport.set_write_buffer_limits(high=MAX_BUFFERED_BYTES)
         self._set_timer(HANDSHAKE_SECONDS, self.abort)
+        self._began(self)
 
     def data_received(self, data: bytes) -> None:
         if not self._is_open and self._session is not None and self._protocol.parser_exc is None:

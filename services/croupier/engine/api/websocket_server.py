@@ -31,10 +31,7 @@ class WebSocketServer:
         limits = self._calls.limits
         if limits is not None and len(self._connections) >= limits.streams.capacity.total + MAX_UNARY_CALLS:
             return _RefusedConnection()
-        connection = WebSocketConnection(self._new_session, self._ended)
-        self._connections.add(connection)
-        self._none_open.clear()
-        return connection
+        return WebSocketConnection(self._new_session, self._began, self._ended)
 
     def __len__(self) -> int:
         return len(self._connections)
@@ -52,6 +49,11 @@ class WebSocketServer:
         self, connection: WebSocketConnection, table_id: str, headers: Mapping[str, str]
     ) -> WebSocketSession:
         return WebSocketSession(connection, self._servicer, self._calls, table_id, headers)
+
+    def _began(self, connection: WebSocketConnection) -> None:
+        # Not before: the event loop forgets a connection whose TLS handshake fails, without a word to its protocol.
+        self._connections.add(connection)
+        self._none_open.clear()
 
     def _ended(self, connection: WebSocketConnection) -> None:
         self._connections.discard(connection)
