@@ -28,6 +28,7 @@ from tests.engine.sockets import (
     Client,
     FakeTransport,
     Outcome,
+    action_request,
     address,
     ended_calls,
     opened,
@@ -196,6 +197,18 @@ async def test_a_flood_of_empty_messages_is_taken_in_small_steps(engine: EngineH
     client.write(EMPTY_FRAME * BYTES_PER_STEP)
     assert not client.transport.reads
     assert await client.outcome() == Outcome(4016, "INVALID_ACCESS_TOKEN")
+
+
+async def test_after_many_waiting_repeats_of_a_request_the_connection_is_read_again(
+    engine: EngineHarness, tables: Tables, table: Table
+) -> None:
+    """Each of them is answered in one call, without a task, once the first one is stored."""
+    seat, request = action_request(table)
+    client = await opened(engine, tables, f"p{seat}")
+    client.send(*[request] * (2 * MAX_WAITING_MESSAGES))
+    answers = sum(parsed(message).HasField("answer") for message in await client.messages())
+    assert answers == 2 * MAX_WAITING_MESSAGES
+    assert client.transport.reads
 
 
 async def test_a_flood_after_the_end_is_read_and_ignored(engine: EngineHarness, tables: Tables) -> None:

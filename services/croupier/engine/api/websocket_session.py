@@ -198,10 +198,10 @@ class WebSocketSession:
         except Exception as error:  # noqa: BLE001 - the end of the stream reports it
             play.stream.close(error)
         self._serve_later(play)
-        self._control_reading()
 
     def _serve_later(self, play: PlaySession) -> None:
-        """Serve the next action after others have had their turn, also if all actions are refused."""
+        """Serve the next action after others have had their turn, also if all actions are refused; read again."""
+        self._control_reading()
         self._serving = asyncio.get_running_loop().call_soon(self._serve_next, play, context=self._context)
 
     # The port of the subscription, and the end
