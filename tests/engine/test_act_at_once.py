@@ -191,6 +191,22 @@ async def test_after_a_lost_race_it_is_decided_by_the_current_log_before_later_r
     assert await playing.shown() == [*range(2, len(playing.stored()) + 2)]
 
 
+async def test_after_a_lost_race_the_log_is_read_again_though_a_first_read_fails_and_no_call_follows(
+    playing: Playing,
+) -> None:
+    action = some_action(playing.table.state)
+    other = await reload_table(playing.engine.another_engine(), "t1")
+    await other.append_once(AwaySet((action.seat + 1) % 3, is_away=True), "first")
+    playing.engine.store.reads_fail = True
+    assert playing.act("r", action)
+    await settled()
+    assert [(name, said) for name, said, _ in playing.answers] == [("r", "STORE_UNAVAILABLE")]
+    playing.engine.store.reads_fail = False
+    playing.engine.clock.advance(RETRY_MILLISECONDS)
+    await settled()
+    assert await playing.shown() == [2]
+
+
 async def test_an_action_that_loses_every_race_is_refused(playing: Playing, monkeypatch: pytest.MonkeyPatch) -> None:
     other = await reload_table(playing.engine.another_engine(), "t1")
     read, away = playing.engine.store.log_after, True

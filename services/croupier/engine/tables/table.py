@@ -198,8 +198,7 @@ class Table:
                 self._accepted.inc()
                 answer(_sequence_of(transitions, request_id))
             else:
-                # As in store().
-                self.schedule_turn()
+                self._schedule_catch_up()
                 answer(self._append_failed(error))
         finally:
             self.lock.release()
@@ -213,6 +212,7 @@ class Table:
         except ServiceError as refusal:
             answer(refusal)
         finally:
+            self._schedule_catch_up()
             self.lock.release()
 
     async def _append_once(
@@ -294,9 +294,12 @@ class Table:
                 self._apply_stored(transitions)
             return True
         finally:
-            if self.needs_catch_up:
-                # The entries may be stored all the same: subscribers must get them even if no call follows.
-                self.schedule_turn()
+            self._schedule_catch_up()
+
+    def _schedule_catch_up(self) -> None:
+        """Let the log be read soon if it may have grown: subscribers must get its entries even if no call follows."""
+        if self.needs_catch_up:
+            self.schedule_turn()
 
     def _with_end(self, transitions: list[Transition]) -> list[Transition]:
         reports = len(self.reports) + sum(transition.reports for transition in transitions)
