@@ -85,16 +85,26 @@ class DirectWriter:
 
     def cancel(self) -> None:
         """End the stream now, whatever waits."""
+        self._end(self._queue.error)
+
+    def _end(self, error: Exception | None) -> None:
         if self._step is not None:
             self._step.cancel()
         if not self._has_ended:
             self._has_ended, self._is_direct = True, False
-            self._port.end(self._queue.error)
+            self._port.end(error)
 
     def _write(self, max_messages: int) -> None:
         self._step = None
         if self._has_ended:
             return
+        try:
+            self._write_some(max_messages)
+        except Exception as error:  # noqa: BLE001 - the end of the stream reports it
+            # Otherwise the stream would continue without a message, as one that was missed and cannot be encoded.
+            self._end(error)
+
+    def _write_some(self, max_messages: int) -> None:
         for _ in range(max_messages):
             if self._queue and self._port.buffered() > MAX_BUFFERED_BYTES:
                 return
