@@ -26,6 +26,22 @@ class FakePort(Port):
         self.ends.append(error)
 
 
+async def test_the_last_action_is_answered_though_its_update_has_filled_the_buffer() -> None:
+    stream, port = Subscription(0, lambda: None), FakePort()
+    writer = stream.write_to(port)
+    await settled()
+    stream.push(b"update")
+    port.level = MAX_BUFFERED_BYTES + 1
+    stream.close()
+    stream.answer(b"answer")
+    await settled()
+    assert (port.sent, port.ends) == ([b"update"], [])
+    port.level = 0
+    writer.resume()
+    await settled()
+    assert (port.sent, port.ends) == ([b"update", b"answer"], [None])
+
+
 async def test_a_missed_message_that_cannot_be_encoded_ends_the_stream() -> None:
     def missed() -> Iterator[bytes]:
         yield b"first"
@@ -39,3 +55,10 @@ async def test_a_missed_message_that_cannot_be_encoded_ends_the_stream() -> None
     stream.push(b"live")
     await settled()
     assert (port.sent, port.ends) == ([b"first"], [fault])
+
+
+async def test_a_stream_that_has_ended_is_not_handed_over() -> None:
+    stream = Subscription(0, lambda: None)
+    stream.close()
+    stream.hand_over(b"notice")
+    assert not stream.continues

@@ -162,14 +162,18 @@ class Subscription:
             self._messages[-1] += message
         elif self._direct is not None and self._direct.send(message):
             return
-        else:
+        elif not self.closed:
             self.push(message)
+        elif self.error is None:
+            # The update before it has just filled the buffer of its port: the end waits for what is queued.
+            self._messages.append(message)
         self._last_has_answer = True
 
     def hand_over(self, notice: bytes) -> None:
-        """Send a resume notice as the last event, before the stream is closed."""
-        self.push(notice)
-        self.continues = True
+        """Send a resume notice as the last event, before the stream is closed; do nothing if it is closed already."""
+        if not self.closed:
+            self.continues = True
+            self.push(notice)
 
     def close(self, error: Exception | None = None) -> None:
         """End the stream after its queued messages, with an error if one is given."""
