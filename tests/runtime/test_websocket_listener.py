@@ -1,9 +1,10 @@
 """The port for WebSockets: addresses, mutual TLS with certificates that change, and its end."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import cast
 
@@ -103,6 +104,35 @@ async def test_new_connections_get_the_renewed_certificate_and_need_one_of_the_r
         assert await greeting_at(listener.address, after) == (GREETING, der(renewed.certificate))
         outdated = context_of(tmp_path, AUTHORITY.issue("gateway"), OTHER_AUTHORITY)
         assert (await greeting_at(listener.address, outdated))[0] == b""
+
+
+def session_at(address: str, context: ssl.SSLContext, session: ssl.SSLSession | None = None) -> ssl.SSLSession | None:
+    """Return the session of a new connection, which resumes another one if the port accepts that."""
+    with (
+        closing(socket.create_connection(host_and_port(address), TIMEOUT_SECONDS)) as plain,
+        context.wrap_socket(plain, server_hostname="engine", session=session) as connection,
+    ):
+        assert connection.recv(len(GREETING)) == GREETING
+        assert connection.session_reused == (session is not None)
+        return connection.session
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+async def test_a_session_of_a_caller_whose_authority_is_gone_cannot_be_resumed(
+    tmp_path: Path, version: ssl.TLSVersion
+) -> None:
+    files = AUTHORITY.files(tmp_path / "engine", AUTHORITY.issue("engine"))
+    tls = Tls(files, lambda: int(NOW.timestamp() * 1000), CapturingLogger())
+    async with listening(tls=tls) as listener:
+        context = context_of(tmp_path, AUTHORITY.issue("gateway"))
+        context.maximum_version = version
+        session = await asyncio.to_thread(session_at, listener.address, context)
+        session = await asyncio.to_thread(session_at, listener.address, context, session)
+        files.ca.write_bytes(OTHER_AUTHORITY.authority.certificate)
+        for _ in range(2):
+            tls.poll()
+        with pytest.raises((AssertionError, OSError)):
+            await asyncio.to_thread(session_at, listener.address, context, session)
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1:0", "nowhere.invalid:0"])

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import grpc
 from cryptography import x509
@@ -130,16 +130,13 @@ class Tls:
         """Return a context for a port whose callers need a certificate; new connections use the current identity."""
         used, context = self.identity, _server_context(self.identity)
 
-        def use_identity(connection: Any, _name: str | None, _initial: ssl.SSLContext) -> None:
-            # The library calls it for each new connection, before it sends the certificate.
+        def current() -> ssl.SSLContext:
             nonlocal used, context
             if used is not self.identity:
                 used, context = self.identity, _server_context(self.identity)
-            connection.context = context
+            return context
 
-        initial = _server_context(used)
-        initial.sni_callback = use_identity
-        return initial
+        return _CurrentContext(current)
 
     def channel_credentials(self) -> grpc.ChannelCredentials:
         """Return credentials for a new channel, of the current identity."""
@@ -149,6 +146,24 @@ class Tls:
 
 def _configuration(identity: Identity) -> grpc.ServerCertificateConfiguration:
     return grpc.ssl_server_certificate_configuration([(identity.key, identity.certificate)], identity.authorities)
+
+
+class _CurrentContext(ssl.SSLContext):
+    """The context of an asyncio server, by which each connection is made with the context that is current then.
+
+    To exchange the context of a connection in its SNI callback is not enough: sessions, which a client may resume
+    without its certificate, would stay those of the first one.
+    """
+
+    def __new__(cls, _current: Callable[[], ssl.SSLContext]) -> Self:
+        return super().__new__(cls, ssl.PROTOCOL_TLS_SERVER)
+
+    def __init__(self, current: Callable[[], ssl.SSLContext]) -> None:
+        self._current = current
+
+    def wrap_bio(self, *arguments: Any, **named: Any) -> ssl.SSLObject:
+        """Return the TLS of a new connection."""
+        return self._current().wrap_bio(*arguments, **named)
 
 
 def _server_context(identity: Identity) -> ssl.SSLContext:
