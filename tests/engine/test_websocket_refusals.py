@@ -53,6 +53,7 @@ FIRST: dict[str, tuple[bytes | str, Outcome]] = {
     "a forged token": ('{"access_token": "x", "watch": {}}', Outcome(4016, "INVALID_ACCESS_TOKEN")),
     "a long token": (f'{{"access_token": "{"x" * 5000}", "watch": {{}}}}', Outcome(4016, "INVALID_ACCESS_TOKEN")),
     "no JSON": ("hello", Outcome(4003, "MALFORMED_REQUEST")),
+    "half a surrogate pair": ('{"watch": "\\ud800"}', Outcome(4003, "MALFORMED_REQUEST")),
     "a list": ("[]", Outcome(4003, "MALFORMED_REQUEST")),
     "nothing": ("", Outcome(4003, "MALFORMED_REQUEST")),
     "deep JSON": ("[" * 60_000, Outcome(4003, "MALFORMED_REQUEST")),

@@ -23,8 +23,9 @@ def decode(content: bytes | str) -> pb.PlayTableRequest:
         fields = json.loads(content)
         if isinstance(fields, dict) and not _has_long_list(fields):
             return json_format.ParseDict(fields, pb.PlayTableRequest(), max_recursion_depth=MAX_JSON_DEPTH)
-    except (ValueError, RecursionError, json_format.ParseError):
-        # The text of the library's error has values, which may be a token.
+    except (ValueError, RecursionError, SystemError, json_format.ParseError):
+        # The text of the library's error has values, which may be a token. It raises SystemError for half a surrogate
+        # pair where it looks for the name of a field.
         pass
     raise malformed("invalid message: expected a PlayTableRequest as JSON, without unknown fields")
 
