@@ -24,11 +24,9 @@ from croupier.engine.storage.schema import DEADLINES
 from croupier.engine.storage.sqlite_writer import execute_append
 from croupier.engine.storage.writer import (
     Append,
-    Written,
     deadline_rows,
     lost_races,
     open_with_deadline,
-    write_in_task,
 )
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
@@ -39,6 +37,7 @@ from croupier.runtime.database.upsert import insert_into
 from croupier.runtime.identity import tokens
 from croupier.runtime.identity.links import links_by
 from croupier.runtime.observation.outage_log import OutageLog
+from croupier.runtime.outcomes import Callback, call_back
 from croupier.runtime.server.tasks import end_tasks
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.environment import Environment
@@ -79,9 +78,9 @@ class SimulatedWriter:
         """Open a prepared table with its first entries."""
         return await self._access.write(open_with_deadline, append, config)
 
-    def write(self, appends: Sequence[Append], written: Written) -> None:
+    def write(self, appends: Sequence[Append], done: Callback[Sequence[int]]) -> None:
         """Begin to store all appends, or none."""
-        self._writing = write_in_task(self._write(appends), written)
+        self._writing = call_back(self._write(appends), done)
 
     async def _write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all appends, or none; returns the indexes of those that came too late."""

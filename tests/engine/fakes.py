@@ -31,7 +31,6 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import (
     NO_TURN,
     SequenceTaken,
-    Settled,
     StoredTable,
     TableChange,
     TableStatus,
@@ -52,6 +51,7 @@ from croupier.runtime.admission.budget import Budget
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.fair_queue import SendingLoop
 from croupier.runtime.identity.links import Links, links_by
+from croupier.runtime.outcomes import Callback, call_back
 from croupier_api.v1 import errors_pb2
 from tests.calls import FREE
 from tests.waiting import SettlingLoop
@@ -129,11 +129,10 @@ class MemoryTableStore:
     version = None
 
     def append(
-        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, settled: Settled
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, done: Callback[None]
     ) -> None:
         outcome = self.outcomes.popleft() if self.outcomes else AppendOutcome.STORES
-        committing = asyncio.ensure_future(self._commit(table_id, entries, change, turn, outcome))
-        committing.add_done_callback(partial(_report, settled))
+        call_back(self._commit(table_id, entries, change, turn, outcome), done)
 
     async def _commit(
         self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, outcome: AppendOutcome
@@ -263,13 +262,6 @@ class MemoryTableStore:
         for table_id in chosen:
             del self.tables[table_id]
         return len(chosen)
-
-
-def _report(settled: Settled, committing: asyncio.Future[None]) -> None:
-    if not committing.cancelled():
-        error = committing.exception()
-        assert error is None or isinstance(error, Exception)
-        settled(error)
 
 
 def living(engines: int) -> frozenset[str]:

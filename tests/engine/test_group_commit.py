@@ -13,7 +13,8 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.group_commit import GroupCommit
 from croupier.engine.storage.port import SequenceTaken
 from croupier.engine.storage.sql_store import append_of
-from croupier.engine.storage.writer import Append, Written
+from croupier.engine.storage.writer import Append
+from croupier.runtime.outcomes import Callback
 from croupier.runtime.server.tasks import end_tasks
 from tests.engine.databases import entry, ignore_stored
 from tests.engine.fakes import StoreDown
@@ -23,7 +24,7 @@ from tests.waiting import settled
 
 class Write(NamedTuple):
     tables: list[str]
-    written: Written
+    done: Callback[Sequence[int]]
 
 
 class HeldWriter:
@@ -39,8 +40,8 @@ class HeldWriter:
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         raise NotImplementedError
 
-    def write(self, appends: Sequence[Append], written: Written) -> None:
-        self.writes.append(Write([append.table_id for append in appends], written))
+    def write(self, appends: Sequence[Append], done: Callback[Sequence[int]]) -> None:
+        self.writes.append(Write([append.table_id for append in appends], done))
 
     def close(self) -> None:
         self.is_closed = True
@@ -83,7 +84,7 @@ async def test_appends_of_one_step_share_a_commit_and_those_that_come_meanwhile_
     group.append("t1", "t4")
     await settled()
     assert group.tables == [["t1", "t2"]]
-    group.writer.writes[0].written(())
+    group.writer.writes[0].done(())
     assert group.tables == [["t1", "t2"], ["t3", "t1", "t4"]]
     assert group.outcomes == [("t1", None), ("t2", None)]
 
@@ -93,17 +94,17 @@ async def test_the_next_commit_begins_before_the_outcomes_of_one_are_processed(g
     group.commits.append(append_of("t1", [entry(2)], None), lambda _: begun.append(len(group.writer.writes)))
     await settled()
     group.append("t2")
-    group.writer.writes[0].written(())
+    group.writer.writes[0].done(())
     assert begun == [2]
 
 
 async def test_losers_of_a_race_fail_and_the_others_are_written_again(group: Commits) -> None:
     group.append("t1", "t2", "t3")
     await settled()
-    group.writer.writes[0].written([0, 2])
+    group.writer.writes[0].done([0, 2])
     assert group.tables == [["t1", "t2", "t3"], ["t2"]]
     assert [(name, type(error)) for name, error in group.outcomes] == [("t1", SequenceTaken), ("t3", SequenceTaken)]
-    group.writer.writes[1].written([0])
+    group.writer.writes[1].done([0])
     group.append("t4")
     await settled()
     assert group.tables[2:] == [["t4"]]
@@ -114,8 +115,8 @@ async def test_a_failed_write_is_the_outcome_of_its_appends_alone(group: Commits
     await settled()
     group.append("t3")
     down = StoreDown()
-    group.writer.writes[0].written(down)
-    group.writer.writes[1].written(())
+    group.writer.writes[0].done(down)
+    group.writer.writes[1].done(())
     assert group.outcomes == [("t1", down), ("t2", down), ("t3", None)]
 
 
@@ -130,7 +131,7 @@ async def test_an_outcome_that_cannot_be_processed_keeps_no_other_from_its_own(g
     group.commits.append(append_of("t0", [entry(2)], None), fails)
     group.append("t1")
     await settled()
-    group.writer.writes[0].written(())
+    group.writer.writes[0].done(())
     assert (group.outcomes, faults) == ([("t1", None)], [fault])
 
 
@@ -142,7 +143,7 @@ async def test_it_ends_once_all_waiting_appends_are_stored(group: Commits, count
     for number in range(2 * count):
         assert not group.running.done()
         assert not group.writer.is_closed
-        group.writer.writes[number].written(())
+        group.writer.writes[number].done(())
     await within_timeout(group.running)
     assert group.commits.ended.is_set()
     assert group.writer.is_closed
@@ -152,7 +153,7 @@ async def test_no_outcome_is_reported_after_its_end(group: Commits) -> None:
     group.append("t1")
     await settled()
     await end_tasks([group.running])
-    group.writer.writes[0].written(())
+    group.writer.writes[0].done(())
     assert group.outcomes == []
 
 
@@ -165,5 +166,5 @@ async def test_a_commit_that_takes_long_is_not_responsive(group: Commits) -> Non
     assert group.commits.is_responsive()
     now = 1.0
     assert not group.commits.is_responsive()
-    group.writer.writes[0].written(())
+    group.writer.writes[0].done(())
     assert group.commits.is_responsive()

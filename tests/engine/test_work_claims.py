@@ -14,8 +14,9 @@ from croupier.engine.storage.schema import DEADLINES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.writer import REPORT_MILLISECONDS
 from croupier.runtime.database.database import Database, open_database
-from croupier.runtime.database.sqlite_threads import Ended, SqliteThreads
+from croupier.runtime.database.sqlite_threads import SqliteThreads
 from croupier.runtime.errors import Unavailable
+from croupier.runtime.outcomes import Callback
 from tests.databases import execute, held_transaction
 from tests.engine.databases import another_store, entry, opened, running, store_on
 from tests.engine.fakes import START
@@ -109,9 +110,9 @@ class LosingThreads(SqliteThreads):
             raise TimeoutError
         return result
 
-    def start_write(self, change: Callable[[Connection], Any], ended: Ended, seconds: float) -> None:
-        def possibly_lost(result: Any, fault: Exception | None) -> None:
-            ended(*(None, TimeoutError()) if self.loses_answer else (result, fault))
+    def start_write(self, change: Callable[[Connection], Any], done: Callback[Any], seconds: float) -> None:
+        def possibly_lost(outcome: Any) -> None:
+            done(TimeoutError() if self.loses_answer else outcome)
 
         super().start_write(self._possibly_failing(change), possibly_lost, seconds)
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from croupier.engine.core.fold import Turn
 from croupier.engine.core.log import Entry
-from croupier.engine.storage.port import Settled, TableChange
+from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.sql_store import SqlTableStore
+from croupier.runtime.outcomes import Callback
 from loadtest.faults.child import main as run_child
 from loadtest.faults.command import main as run_faults
 
@@ -28,7 +29,7 @@ def acknowledge_early() -> None:
         entries: Sequence[Entry],
         change: TableChange | None,
         turn: Turn,
-        settled: Settled,
+        done: Callback[None],
     ) -> None:
         async def later() -> None:
             await asyncio.sleep(DELAY_SECONDS)
@@ -40,7 +41,7 @@ def acknowledge_early() -> None:
         task = asyncio.create_task(later())
         pending.add(task)
         task.add_done_callback(pending.discard)
-        asyncio.get_running_loop().call_soon(settled, None)
+        asyncio.get_running_loop().call_soon(done, None)
 
     setattr(SqlTableStore, "append", early)  # noqa: B010 - mypy allows no other way
 

@@ -130,16 +130,15 @@ class Outcomes:
     def __init__(self, database: Database) -> None:
         assert isinstance(database.connections, SqliteThreads)
         self._threads = database.connections
-        self._outcomes: asyncio.Queue[tuple[Any, type[Exception] | None]] = asyncio.Queue()
+        self._outcomes: asyncio.Queue[Any] = asyncio.Queue()
 
     def start(self, change: Callable[[Connection], Any]) -> None:
-        self._threads.start_write(change, self._ended, 1)
+        self._threads.start_write(change, self._outcomes.put_nowait, 1)
 
-    def _ended(self, result: Any, fault: Exception | None) -> None:
-        self._outcomes.put_nowait((result, None if fault is None else type(fault)))
-
-    async def next(self) -> tuple[Any, type[Exception] | None]:
-        return await self._outcomes.get()
+    async def next(self) -> Any:
+        """Return the next result, or the class of the next error."""
+        outcome = await self._outcomes.get()
+        return type(outcome) if isinstance(outcome, Exception) else outcome
 
     def __len__(self) -> int:
         return self._outcomes.qsize()
@@ -150,7 +149,7 @@ async def test_writes_call_back_with_what_they_return_or_raise(database: Databas
     outcomes.start(lambda connection: connection.execute(text("SELECT 7")).scalar())
     outcomes.start(partial(insert, 1))
     outcomes.start(partial(insert, 1))
-    assert [await outcomes.next() for _ in range(3)] == [(7, None), (None, None), (None, IntegrityError)]
+    assert [await outcomes.next() for _ in range(3)] == [7, None, IntegrityError]
     assert await moves(database) == [1]
 
 
@@ -164,10 +163,10 @@ async def test_writes_that_take_too_long_call_back_once_and_are_left_out_before_
     await settled()
     assert len(outcomes) == 0
     now[0] = 1.0
-    assert [await outcomes.next(), await outcomes.next()] == [(None, TimeoutError)] * 2
+    assert [await outcomes.next(), await outcomes.next()] == [TimeoutError] * 2
     held.may_end.set()
     outcomes.start(partial(insert, 3))
-    assert await outcomes.next() == (None, None)
+    assert await outcomes.next() is None
     # The first had begun.
     assert await moves(database) == [1, 3]
 

@@ -18,7 +18,6 @@ from croupier.engine.core.folded_table import FoldedTable, Request
 from croupier.engine.core.log import Entry
 from croupier.engine.core.reports import Report
 from croupier.engine.storage import sqlite_writer
-from croupier.engine.storage.port import Settled
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables import subscription
 from croupier.engine.tables.subscribers import Subscribers
@@ -32,6 +31,7 @@ from croupier.lobby.storage.table_store import TableStore
 from croupier.lobby.tables import forming_table, revision, table_service
 from croupier.lobby.tables.my_seat import my_seat
 from croupier.lobby.tables.table_service import TableService
+from croupier.runtime.outcomes import Callback
 from loadtest.judge.violations import Invariant
 
 UNANSWERED_STEP = 50
@@ -52,10 +52,10 @@ def acknowledge_before_commit() -> AbstractContextManager[Any]:
     original = SqlTableStore.append
 
     def append(
-        store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: Any, turn: Any, settled: Settled
+        store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: Any, turn: Any, done: Callback[None]
     ) -> None:
         original(store, table_id, entries, change, turn, lambda _: None)
-        asyncio.get_running_loop().call_soon(settled, None)
+        asyncio.get_running_loop().call_soon(done, None)
 
     return patch.object(SqlTableStore, "append", append)
 

@@ -10,9 +10,10 @@ from opentelemetry import trace
 from opentelemetry.trace import Span
 
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import SequenceTaken, Settled
+from croupier.engine.storage.port import SequenceTaken
 from croupier.engine.storage.writer import Append, EntryWriter
 from croupier.runtime.observation.tracing import start_shared_span
+from croupier.runtime.outcomes import Callback
 
 MAX_COMMIT_APPENDS = 500
 STUCK_SECONDS = 1.0
@@ -23,7 +24,7 @@ class _Waiting(NamedTuple):
     """An append, the time at which it began by time.perf_counter(), and the span that waits for it."""
 
     append: Append
-    settled: Settled
+    done: Callback[None]
     began: float
     span: Span
 
@@ -52,9 +53,9 @@ class GroupCommit:
         """The number of waiting appends."""
         return len(self._waiting)
 
-    def append(self, append: Append, settled: Settled) -> None:
-        """Begin to store an append as a whole, within the current span; call `settled` as TableStore.append() does."""
-        self._waiting.append(_Waiting(append, settled, time.perf_counter(), trace.get_current_span()))
+    def append(self, append: Append, done: Callback[None]) -> None:
+        """Begin to store an append as a whole, within the current span; call `done` as TableStore.append() does."""
+        self._waiting.append(_Waiting(append, done, time.perf_counter(), trace.get_current_span()))
         self._begin()
 
     async def run(self) -> None:
@@ -148,7 +149,7 @@ class GroupCommit:
 def _settle(batch: Sequence[_Waiting], error: Exception | None) -> None:
     for waiting in batch:
         try:
-            waiting.settled(error)
+            waiting.done(error)
         except Exception as fault:  # noqa: BLE001 - the others of the commit must get their outcomes
             context = {"message": "the outcome of an append was not processed", "exception": fault}
             asyncio.get_running_loop().call_exception_handler(context)

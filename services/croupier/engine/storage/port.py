@@ -1,14 +1,15 @@
 """The store of logs: the port."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol
 
 from croupier.engine.core.fold import Turn
 from croupier.engine.core.history import PackedLog
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, Row, rows_of
+from croupier.runtime.outcomes import Callback, settle
 from croupier.runtime.steps import in_steps
 
 PAGE_ROWS = 500
@@ -16,8 +17,6 @@ PAGE_ROWS = 500
 STEP_ROWS = 16
 """To fold so many rows takes about a millisecond."""
 NO_TURN = Turn()
-Settled: TypeAlias = Callable[[Exception | None], None]
-"""Receives the outcome of an append once, on the event loop: None when it is durable, or why it failed."""
 
 
 class SequenceTaken(Exception):
@@ -71,9 +70,9 @@ class TableStore(Protocol):
         """Open a prepared table with entries and the turn after them; return False if it is not prepared any more."""
 
     def append(
-        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, settled: Settled
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, done: Callback[None]
     ) -> None:
-        """Begin to store entries and the turn after them, all or none; call `settled` later.
+        """Begin to store entries and the turn after them, all or none; call `done` when they are durable.
 
         The error is SequenceTaken if another append was first. Any other leaves open whether they are stored.
         """
@@ -144,17 +143,8 @@ async def append_durably(
     The append of a cancelled caller continues.
     """
     outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    store.append(table_id, entries, change, turn, partial(_settle, outcome))
+    store.append(table_id, entries, change, turn, partial(settle, outcome))
     await outcome
-
-
-def _settle(outcome: asyncio.Future[None], error: Exception | None) -> None:
-    if outcome.done():
-        return
-    if error is None:
-        outcome.set_result(None)
-    else:
-        outcome.set_exception(error)
 
 
 async def log_rows(store: TableStore, table_id: str) -> AsyncIterator[Row]:

@@ -8,15 +8,14 @@ from croupier.engine.storage.claims import claim_overdue
 from croupier.engine.storage.writer import (
     Append,
     EntryWriter,
-    Written,
     change_rows,
     deadline_rows,
     lost_races,
     open_with_deadline,
-    write_in_task,
 )
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.drivers import ConstraintViolated, PreparedStatement
+from croupier.runtime.outcomes import Callback, call_back
 
 COMMIT_SECONDS = 4.0
 """An engine gives up a commit that takes longer."""
@@ -62,8 +61,8 @@ class PostgresWriter(EntryWriter):
     async def open(self, append: Append, config: TableConfig) -> bool:
         return await self._database.write(open_with_deadline, append, config)
 
-    def write(self, appends: Sequence[Append], written: Written) -> None:
-        self._writing = write_in_task(self._write(appends), written)
+    def write(self, appends: Sequence[Append], done: Callback[Sequence[int]]) -> None:
+        self._writing = call_back(self._write(appends), done)
 
     async def _write(self, appends: Sequence[Append]) -> Sequence[int]:
         try:

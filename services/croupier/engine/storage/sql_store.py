@@ -15,10 +15,11 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage import archive
 from croupier.engine.storage.claims import claim
 from croupier.engine.storage.group_commit import GroupCommit
-from croupier.engine.storage.port import NO_TURN, Settled, StoredTable, TableChange, TableStatus, TableStore
+from croupier.engine.storage.port import NO_TURN, StoredTable, TableChange, TableStatus, TableStore
 from croupier.engine.storage.schema import ARCHIVE, ENTRIES, IS_LAST_ENTRY, TABLES
 from croupier.engine.storage.writer import Append, EntryWriter
 from croupier.runtime.database.database import Database
+from croupier.runtime.outcomes import Callback
 
 _ROW = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
 _OF_TABLE = sa.bindparam("table_id", type_=sa.String)
@@ -59,9 +60,9 @@ class SqlTableStore(TableStore):
         """Stores the appends while it runs."""
 
     def append(
-        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, settled: Settled
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, turn: Turn, done: Callback[None]
     ) -> None:
-        self.commits.append(append_of(table_id, entries, change, turn), settled)
+        self.commits.append(append_of(table_id, entries, change, turn), done)
 
     # Opening
 

@@ -9,10 +9,11 @@ from sqlalchemy import Connection, select
 
 from croupier.engine.core.log import TableConfig
 from croupier.engine.storage.schema import ENTRIES, IS_LAST_ENTRY, TABLES
-from croupier.engine.storage.writer import Append, EntryWriter, Written, change_rows, lost_races, open_table
+from croupier.engine.storage.writer import Append, EntryWriter, change_rows, lost_races, open_table
 from croupier.runtime.database.database import TRANSACTION_SECONDS, Database
 from croupier.runtime.database.faults import is_transient
-from croupier.runtime.database.sqlite_threads import Ended, SqliteThreads
+from croupier.runtime.database.sqlite_threads import SqliteThreads
+from croupier.runtime.outcomes import Callback
 
 # Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
 _INSERT = "INSERT INTO entries (table_id, sequence, at, deadline, body, to_act, away) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -49,26 +50,26 @@ class SqliteWriter(EntryWriter):
             self._deadlines = None
             raise
 
-    def write(self, appends: Sequence[Append], written: Written) -> None:
-        def ended(_: None, fault: Exception | None) -> None:
-            if isinstance(fault, sqlite3.IntegrityError):
-                self._start(lost_races, appends, fault, ended=partial(self._report, written))
+    def write(self, appends: Sequence[Append], done: Callback[Sequence[int]]) -> None:
+        def appended(outcome: Sequence[int] | Exception) -> None:
+            if isinstance(outcome, sqlite3.IntegrityError):
+                self._start(partial(lost_races, appends=appends, conflict=outcome), partial(self._report, done))
                 return
-            if fault is not None:
+            if isinstance(outcome, Exception):
                 self._deadlines = None
-            self._report(written, (), fault)
+            self._report(done, outcome)
 
-        self._start(self._append, appends, ended=ended)
+        self._start(partial(self._append, appends=appends), appended)
 
-    def _start(self, work: Callable[..., object], *arguments: object, ended: Ended) -> None:
-        self._threads.start_write(lambda connection: work(connection, *arguments), ended, TRANSACTION_SECONDS)
+    def _start(self, work: Callable[[Connection], Sequence[int]], done: Callback[Sequence[int]]) -> None:
+        self._threads.start_write(work, done, TRANSACTION_SECONDS)
 
-    def _report(self, written: Written, losers: Sequence[int], fault: Exception | None) -> None:
-        if fault is None:
+    def _report(self, done: Callback[Sequence[int]], outcome: Sequence[int] | Exception) -> None:
+        if not isinstance(outcome, Exception):
             self._database.answered()
-            written(losers)
-        else:
-            written(self._database.unavailable(fault) if is_transient(fault) else fault)
+        elif is_transient(outcome):
+            outcome = self._database.unavailable(outcome)
+        done(outcome)
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         return await self._database.write(self._claim, before, until, limit)
@@ -81,9 +82,10 @@ class SqliteWriter(EntryWriter):
             self._schedule([append])
         return is_opened
 
-    def _append(self, connection: Connection, appends: Sequence[Append]) -> None:
+    def _append(self, connection: Connection, appends: Sequence[Append]) -> Sequence[int]:
         execute_append(connection, appends)
         self._schedule(appends)
+        return ()
 
     def _schedule(self, appends: Sequence[Append]) -> None:
         if (deadlines := self._deadlines) is None:

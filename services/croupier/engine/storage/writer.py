@@ -1,9 +1,7 @@
 """One transaction that appends to many logs: the port, and the code that both databases share."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 from sqlalchemy import Connection, and_, insert, or_, select, update
 
@@ -11,6 +9,7 @@ from croupier.engine.core.log import TableConfig
 from croupier.engine.core.log_codec import encode_config
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
+from croupier.runtime.outcomes import Callback
 
 REPORT_MILLISECONDS = 2_000
 """After this long any engine may claim reports that were not delivered."""
@@ -63,45 +62,24 @@ def change_rows(appends: Iterable[Append]) -> list[ChangeRow]:
     ]
 
 
-Written: TypeAlias = Callable[[Sequence[int] | Exception], None]
-"""Receives the outcome of a write once, on the event loop.
-
-That is nothing if all appends are durable; the indexes of those that lost a race, if none was stored; or an error, by
-which either may be true: Unavailable while the database is down.
-"""
-
-
 class EntryWriter(Protocol):
     """The port: to the logs, and to the deadlines of open tables, which change with them."""
 
     async def open(self, append: Append, config: TableConfig) -> bool:
         """Open a prepared table with its first entries; return False if it is not prepared any more."""
 
-    def write(self, appends: Sequence[Append], written: Written) -> None:
-        """Begin to store all appends or none, at most one of each table; call `written` later."""
+    def write(self, appends: Sequence[Append], done: Callback[Sequence[int]]) -> None:
+        """Begin to store all appends or none, at most one of each table.
+
+        `done` receives nothing if all are durable; the indexes of those that lost a race, if none was stored; or an
+        error, by which either may be true: Unavailable while the database is down.
+        """
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Claim open tables as TableStore.claim_overdue does."""
 
     def close(self) -> None:
         """Release all resources; the outcome of a write under way is of no interest any more."""
-
-
-def write_in_task(work: Coroutine[Any, Any, Sequence[int]], written: Written) -> asyncio.Task[Sequence[int]]:
-    """Report the outcome of a coroutine that writes, unless it is cancelled; returns its task."""
-    writing = asyncio.create_task(work)
-    writing.add_done_callback(partial(_report, written))
-    return writing
-
-
-def _report(written: Written, writing: asyncio.Task[Sequence[int]]) -> None:
-    if writing.cancelled():
-        return
-    error = writing.exception()
-    if error is None:
-        written(writing.result())
-    elif isinstance(error, Exception):
-        written(error)
 
 
 def lost_races(connection: Connection, appends: Sequence[Append], conflict: Exception) -> list[int]:

@@ -9,17 +9,16 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import SQLAlchemyError
 
 from croupier.runtime.database.faults import driver_error
 from croupier.runtime.identity.permissions import open_private
+from croupier.runtime.outcomes import Callback, settle
 
 Result = TypeVar("Result")
-Ended: TypeAlias = Callable[[Any, Exception | None], None]
-"""Receives what a function has returned, or raised, on the event loop."""
 READERS = 3
 BUSY_TIMEOUT_MILLISECONDS = 10_000
 CHECKPOINT_PAGES = 10_000
@@ -49,13 +48,13 @@ class SqliteThreads:
         """Call a function in the thread that writes, in a transaction."""
         return await self._writer.run(change)
 
-    def start_write(self, change: Callable[[Connection], Any], ended: Ended, seconds: float) -> None:
-        """Call a function in the thread that writes, in a transaction, and `ended` later.
+    def start_write(self, change: Callable[[Connection], Result], done: Callback[Result], seconds: float) -> None:
+        """Call a function in the thread that writes, in a transaction, and `done` with its outcome.
 
-        After so many seconds that gets a TimeoutError, and the function is not called if it did not begin. A future and
+        After so many seconds that is a TimeoutError, and the function is not called if it did not begin. A future and
         the task that waits for it would cost an append as much as this hand-over to the thread.
         """
-        self._writer.start(change, ended).limit(seconds)
+        self._writer.start(change, done).limit(seconds)
 
     async def close(self) -> None:
         """End the threads after the jobs that were sent to them, and close their connections."""
@@ -67,10 +66,10 @@ class SqliteThreads:
 class _Job:
     """A function to call, None to end the thread; and what its outcome is passed to, unless the job was given up."""
 
-    def __init__(self, work: Callable[[Connection], Any] | None, ended: Ended) -> None:
+    def __init__(self, work: Callable[[Connection], Any] | None, done: Callback[Any]) -> None:
         self.work = work
         self.is_given_up = False
-        self._ended = ended
+        self._done = done
         self._loop = asyncio.get_running_loop()
         self._limit: asyncio.TimerHandle | None = None
 
@@ -80,29 +79,20 @@ class _Job:
 
     def limit(self, seconds: float) -> None:
         """Give the job up after a time, with a TimeoutError."""
-        self._limit = self._loop.call_later(seconds, self._end, None, TimeoutError())
+        self._limit = self._loop.call_later(seconds, self._end, TimeoutError())
 
-    def end(self, result: Any, fault: Exception | None) -> None:
+    def end(self, outcome: Any) -> None:
         """Pass the outcome to the event loop; called in the thread."""
         # The loop is closed if its program did not wait.
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._end, result, fault)
+            self._loop.call_soon_threadsafe(self._end, outcome)
 
-    def _end(self, result: Any, fault: Exception | None) -> None:
+    def _end(self, outcome: Any) -> None:
         if not self.is_given_up:
             self.give_up()
             if self._limit is not None:
                 self._limit.cancel()
-            self._ended(result, fault)
-
-
-def _settle(outcome: asyncio.Future[Any], result: Any, fault: Exception | None) -> None:
-    if outcome.done():
-        return
-    if fault is None:
-        outcome.set_result(result)
-    else:
-        outcome.set_exception(fault)
+            self._done(outcome)
 
 
 class _Threads:
@@ -118,20 +108,20 @@ class _Threads:
     async def run(self, work: Callable[[Connection], Result]) -> Result:
         """Return what a function returns in a thread; if the caller is cancelled before it began, it is not called."""
         outcome: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        job = self.start(work, partial(_settle, outcome))
+        job = self.start(work, partial(settle, outcome))
         try:
             return await outcome
         finally:
             job.give_up()
 
-    def start(self, work: Callable[[Connection], Any], ended: Ended) -> _Job:
-        """Call a function in a thread, and `ended` later."""
+    def start(self, work: Callable[[Connection], Result], done: Callback[Result]) -> _Job:
+        """Call a function in a thread, and `done` with its outcome."""
         if not self._threads:
             # Daemons, so that no statement keeps the process from ending.
             self._threads = [Thread(target=self._work, name=self._name, daemon=True) for _ in range(self._count)]
             for thread in self._threads:
                 thread.start()
-        job = _Job(work, ended)
+        job = _Job(work, done)
         self._jobs.put(job)
         return job
 
@@ -140,7 +130,7 @@ class _Threads:
         threads, self._threads = self._threads, []
         ended: list[asyncio.Future[None]] = [asyncio.get_running_loop().create_future() for _ in threads]
         for each in ended:
-            self._jobs.put(_Job(None, partial(_settle, each)))
+            self._jobs.put(_Job(None, partial(settle, each)))
         await asyncio.gather(*ended)
         for thread in threads:
             # It has done its last job.
@@ -159,11 +149,11 @@ class _Threads:
                 if _spoils(fault):
                     _close(connection)
                     connection = None
-                job.end(None, fault)
+                job.end(fault)
             else:
-                job.end(result, None)
+                job.end(result)
         _close(connection)
-        job.end(None, None)
+        job.end(None)
 
 
 def _spoils(fault: Exception) -> bool:
