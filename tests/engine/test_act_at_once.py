@@ -303,6 +303,12 @@ def message(request_id: str, action: SeatActed) -> bytes:
     return engine_pb2.PlayTableRequest(action=request).SerializeToString()
 
 
+def session_of(engine: EngineHarness, table: Table, stream: Subscription, admission: Admission) -> PlaySession:
+    """Return the session of a player whose token expires later."""
+    expiry = asyncio.get_running_loop().call_later(CALL_TIMEOUT_SECONDS, stream.close)
+    return PlaySession(table, stream, expiry, f"p{stream.viewer}", admission, engine.metrics)
+
+
 def answers_of(call: FakeCall) -> list[tuple[str, int]]:
     messages = [parsed(call.written.get_nowait()) for _ in range(call.written.qsize())]
     return [(each.answer.request_id, each.answer.sequence) for each in messages if each.HasField("answer")]
@@ -351,9 +357,9 @@ async def test_an_action_of_a_stream_that_ends_meanwhile_is_stored_and_shown(eng
 
 async def test_an_action_that_is_refused_later_is_counted_and_answered(engine: EngineHarness) -> None:
     table = await open_table(engine, make_config(seat_count=3))
-    action, caller = some_action(table.state), Caller("p", "Player")
+    action = some_action(table.state)
     stream = await live_stream(table, action.seat)
-    session = PlaySession(table, stream, f"p{action.seat}", Admission(caller), engine.metrics)
+    session = session_of(engine, table, stream, Admission(Caller("p", "Player")))
     engine.store.outcomes.append(AppendOutcome.FAILS_BEFORE)
     assert session.receive_at_once(engine_pb2.PlayTableRequest.FromString(message("r", action)))
     await settled()
@@ -369,13 +375,8 @@ async def test_a_message_is_paid_once_and_has_to_wait_without_units(engine: Engi
     budget = Budget("player_calls", 1, 2, lambda: now)
     action = some_action(table.state)
     caller = Caller(f"p{action.seat}", "Player")
-    session = PlaySession(
-        table,
-        await live_stream(table, action.seat),
-        caller.id,
-        Admission(caller, limits(player=budget)),
-        engine.metrics,
-    )
+    stream = await live_stream(table, action.seat)
+    session = session_of(engine, table, stream, Admission(caller, limits(player=budget)))
     acting = engine_pb2.PlayTableRequest.FromString(message("r", action))
     assert not session.receive_at_once(WATCH)
     for _ in range(2):

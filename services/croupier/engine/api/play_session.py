@@ -1,4 +1,4 @@
-"""The session of a player who follows a table and acts at it, whatever transport carries its messages."""
+"""The session of a viewer who follows a table and may act at it, whatever transport carries its messages."""
 
 import asyncio
 from dataclasses import dataclass
@@ -24,13 +24,19 @@ PLAY_TABLE = f"/{pb.DESCRIPTOR.services_by_name['EngineService'].full_name}/Play
 
 @dataclass(frozen=True, slots=True)
 class PlaySession:
-    """A player's stream of a table, and the actions that they send in it."""
+    """A viewer's stream of a table, the timer that ends it with their token, and the actions that they send in it."""
 
     table: Table
     stream: Subscription
+    expiry: asyncio.TimerHandle
     player_id: str
     admission: Admission
     metrics: EngineMetrics
+
+    def leave(self) -> None:
+        """Remove the stream from its table."""
+        self.expiry.cancel()
+        self.table.subscribers.leave(self.stream)
 
     def receive_at_once(self, request: pb.PlayTableRequest) -> bool:
         """Act for the player, and answer in the stream later; return False, and do nothing, if receive() has to.

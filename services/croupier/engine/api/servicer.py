@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from math import inf
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import grpc
 
@@ -21,7 +21,6 @@ from croupier.engine.core.replay import replay_parts
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import StoredTable
 from croupier.engine.tables.registry import Tables
-from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
 from croupier.games.facts import Seat, Viewer
 from croupier.runtime.admission.costs import load_cost, replay_cost, resume_cost
@@ -191,8 +190,8 @@ class EngineServicer:
 
     async def WatchTable(self, request: pb.WatchTableRequest, call: Call) -> AsyncIterator[bytes]:
         """Follow a table."""
-        async with self._subscribed(call, request) as (_, stream):
-            while (message := await stream.next()) is not None:
+        async with self._subscribed(call, request) as session:
+            while (message := await session.stream.next()) is not None:
                 yield message
 
     async def PlayTable(self, request_iterator: Any, call: Call) -> None:
@@ -200,27 +199,26 @@ class EngineServicer:
         first = await _first_message(call.context)
         # The gateway gives a request without end no more time than other requests, unless its answer has begun.
         await call.context.send_initial_metadata(())
-        async with self._subscribed(call, first.watch) as (table, stream):
-            session = PlaySession(table, stream, call.caller.id, call.admission, self.metrics)
+        async with self._subscribed(call, first.watch) as session:
             reading = asyncio.create_task(_read_actions(session, call.context))
             try:
-                while (message := await stream.next()) is not None:
+                while (message := await session.stream.next()) is not None:
                     await call.context.write(message)
             finally:
                 reading.cancel()
 
     @asynccontextmanager
-    async def _subscribed(self, call: Call, watch: pb.WatchTableRequest) -> AsyncIterator[tuple[Table, Subscription]]:
+    async def _subscribed(self, call: Call, watch: pb.WatchTableRequest) -> AsyncIterator[PlaySession]:
         """Subscribe to a table for the time of the block."""
-        opened = await self.open_stream(call, watch)
-        opened.stream.writer = asyncio.current_task()
+        session = await self.subscribe(call, watch)
+        session.stream.writer = asyncio.current_task()
         try:
-            yield opened.table, opened.stream
+            yield session
         finally:
-            opened.leave()
+            session.leave()
 
-    async def open_stream(self, call: Call, watch: pb.WatchTableRequest) -> "OpenStream":
-        """Subscribe to a table; raises NotFound and what Table.subscribe() raises."""
+    async def subscribe(self, call: Call, watch: pb.WatchTableRequest) -> PlaySession:
+        """Subscribe to a table until the session leaves it; raises NotFound and what Table.subscribe() raises."""
         table, viewer = await self._viewed(call, watch)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         await table.catch_up_to(after or 0, viewer)
@@ -234,20 +232,7 @@ class EngineServicer:
         expires_at = call.caller.expires_at
         seconds = inf if expires_at is None else max(0, expires_at - self.clock()) / 1000
         expiry = asyncio.get_running_loop().call_later(seconds, table.subscribers.expire, stream)
-        return OpenStream(table, stream, expiry)
-
-
-class OpenStream(NamedTuple):
-    """A stream of a table, and the timer that ends it with its token."""
-
-    table: Table
-    stream: Subscription
-    expiry: asyncio.TimerHandle
-
-    def leave(self) -> None:
-        """Remove the stream from its table."""
-        self.expiry.cancel()
-        self.table.subscribers.leave(self.stream)
+        return PlaySession(table, stream, expiry, call.caller.id, call.admission, self.metrics)
 
 
 async def _read_actions(session: PlaySession, context: Context) -> None:

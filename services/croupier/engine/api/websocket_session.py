@@ -12,7 +12,7 @@ from opentelemetry.context import attach
 from websockets.frames import CloseCode, Opcode
 
 from croupier.engine.api.play_session import PLAY_TABLE, PlaySession, check_first
-from croupier.engine.api.servicer import EngineServicer, OpenStream
+from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.api.websocket_codec import decode, encode_error, to_json
 from croupier.engine.api.websocket_connection import WebSocketConnection
 from croupier.engine.tables.direct_writer import DirectWriter
@@ -44,7 +44,6 @@ class WebSocketSession:
         "_context",
         "_has_ended",
         "_network",
-        "_opened",
         "_opening",
         "_pause",
         "_play",
@@ -77,7 +76,6 @@ class WebSocketSession:
         self._waiting: list[bytes | str] = []
         """What the client has sent before the stream was open, or while an action waited."""
         self._release: Callable[[], None] | None = None
-        self._opened: OpenStream | None = None
         self._writer: DirectWriter | None = None
         self._play: PlaySession | None = None
         self._serving: asyncio.Task[None] | asyncio.Handle | None = None
@@ -121,10 +119,8 @@ class WebSocketSession:
         return decode(content)
 
     async def _subscribe(self, call: Call, watch: pb.WatchTableRequest) -> None:
-        self._opened = opened = await self._servicer.open_stream(call, watch)
-        metrics = self._servicer.metrics
-        self._play = play = PlaySession(opened.table, opened.stream, call.caller.id, call.admission, metrics)
-        self._writer = opened.stream.write_to(self)
+        self._play = play = await self._servicer.subscribe(call, watch)
+        self._writer = play.stream.write_to(self)
         self._serve_next(play)
 
     # What the connection has for its session
@@ -215,8 +211,8 @@ class WebSocketSession:
             return
         if error is not None:
             self._context.run(self._refuse, error)
-        elif self._opened is not None:
-            is_over = not self._opened.stream.continues
+        elif self._play is not None:
+            is_over = not self._play.stream.continues
             self._context.run(self._end, "OK")
             self._connection.close(CloseCode.NORMAL_CLOSURE if is_over else CloseCode.GOING_AWAY)
 
@@ -243,8 +239,8 @@ class WebSocketSession:
                 running.cancel()
         if self._writer is not None:
             self._writer.cancel()
-        if self._opened is not None:
-            self._opened.leave()
+        if self._play is not None:
+            self._play.leave()
         if self._release is not None:
             self._release()
         self._calls.metrics.open_calls.labels(PLAY_TABLE).dec()

@@ -6,7 +6,7 @@ viewers who are to act get their legal actions in addition. An answer may be app
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.core.log import TableConfig
@@ -61,13 +61,6 @@ class Encoder(Protocol):
         """Return the last message of a stream that continues at another engine."""
 
 
-class Writer(Protocol):
-    """Writes the messages of a stream: a task that takes them by `next`, or a DirectWriter."""
-
-    def cancel(self) -> object:
-        """End the stream, although its reader takes no message."""
-
-
 class Subscription:
     """One viewer's stream: a bounded queue of messages; `on_overflow` is called when it overflows.
 
@@ -96,8 +89,8 @@ class Subscription:
         """The error that the stream was closed with."""
         self.continues = False
         """Whether its last event is a resume notice."""
-        self.writer: Writer | None = None
-        """What writes the messages, which a slow reader may block."""
+        self.writer: asyncio.Task[Any] | DirectWriter | None = None
+        """The task that takes the messages by `next`, or their direct writer; a slow reader may block either."""
         self._max_messages = max_messages
         self._on_overflow = on_overflow
         self._sending = sending
