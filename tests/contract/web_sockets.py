@@ -1,4 +1,4 @@
-"""Web sockets of players at an engine process."""
+"""WebSockets of players at an engine process."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,7 +16,7 @@ from tests.engine.play import within_timeout
 
 
 class End(NamedTuple):
-    """The messages of a web socket until its end, the error in the last of them, and the close code."""
+    """The messages of a WebSocket until its end, the error in the last of them, and the close code."""
 
     messages: list[pb.PlayTableResponse]
     error: ServiceError | None

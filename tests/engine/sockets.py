@@ -1,4 +1,4 @@
-"""Web sockets of an engine on fakes: a client by the library's protocol without I/O, joined to a connection."""
+"""WebSockets of an engine on fakes: a client by the library's protocol without I/O, joined to a connection."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,6 +29,8 @@ from tests.waiting import settled
 
 KEY = Ed25519PrivateKey.generate()
 TOKEN_SECONDS = 3_600
+BEFORE_TIME = 1
+"""Milliseconds."""
 
 
 def masked(content: bytes, *, text: bool = False) -> bytes:
@@ -106,7 +108,7 @@ class FakeTransport(asyncio.Transport):
 
 
 class Outcome(NamedTuple):
-    """The close code of a web socket, and the reason and the field of the error in its last message."""
+    """The close code of a WebSocket, and the reason and the field of the error in its last message."""
 
     code: int | None
     reason: str = ""
@@ -159,6 +161,13 @@ class Client:
             self._protocol.send_continuation(part, fin=False)
         self._protocol.send_continuation(parts[-1], fin=True)
         self.flush()
+
+    def send_content(self, content: bytes | str) -> None:
+        """Send a message that may be malformed."""
+        if isinstance(content, str):
+            self.send_json(content)
+        else:
+            self.send_parts(content, b"")
 
     def ping(self, times: int = 1) -> None:
         for number in range(times):

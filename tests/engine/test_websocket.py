@@ -28,6 +28,7 @@ from tests.engine.play import (
     within_timeout,
 )
 from tests.engine.sockets import (
+    BEFORE_TIME,
     Client,
     Outcome,
     action_request,
@@ -41,8 +42,6 @@ from tests.engine.test_servicer import WATCH, FakeCall
 from tests.waiting import settled
 
 TABLE_ID = "t1"
-BEFORE_TIME = 1
-"""Milliseconds."""
 
 
 def name_of(viewer: Viewer) -> str:

@@ -25,6 +25,7 @@ from tests.engine.play import (
     parsed,
 )
 from tests.engine.sockets import (
+    BEFORE_TIME,
     Client,
     FakeTransport,
     Outcome,
@@ -38,11 +39,6 @@ from tests.engine.sockets import (
 )
 from tests.engine.test_servicer import WATCH
 from tests.waiting import settled
-
-TABLE_ID = "t1"
-BEFORE_TIME = 1
-"""Milliseconds."""
-
 
 # The beginning
 
@@ -75,10 +71,7 @@ async def test_a_wrong_first_message_is_refused_with_its_reason(
     engine: EngineHarness, tables: Tables, table: Table, content: bytes | str, expected: Outcome
 ) -> None:
     client = Client(websockets_of(engine, tables))
-    if isinstance(content, str):
-        client.send_json(content)
-    else:
-        client.send_parts(content, b"")
+    client.send_content(content)
     assert await client.outcome() == expected
     assert (table.state.sequence, bool(table.subscribers)) == (1, False)
     assert client.transport.is_lost
@@ -222,10 +215,7 @@ async def test_an_unexpected_message_ends_the_stream(
     engine: EngineHarness, tables: Tables, table: Table, content: bytes | str, expected: Outcome
 ) -> None:
     client = await opened(engine, tables)
-    if isinstance(content, str):
-        client.send_json(content)
-    else:
-        client.send_parts(content, b"")
+    client.send_content(content)
     assert await client.outcome() == expected
     assert (table.state.sequence, bool(table.subscribers)) == (1, False)
 
