@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from croupier.runtime.identity.tokens import TokenVerifier
 from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.server.calls import Calls
 from croupier.runtime.server.grpc_server import AddServices, listen
 from croupier.runtime.server.interceptor import CallInterceptor
 from tests import refusals
@@ -24,8 +25,8 @@ async def serving(
     port: int = 0,
 ) -> AsyncIterator[str]:
     """Serve with a verifier of tokens until the end of the block; yields the address."""
-    interceptor = CallInterceptor(verifier, open_methods, RpcMetrics(CollectorRegistry()), structlog.get_logger())
-    listener = await listen(f"127.0.0.1:{port}", names, add, interceptor)
+    calls = Calls(verifier, RpcMetrics(CollectorRegistry()), structlog.get_logger())
+    listener = await listen(f"127.0.0.1:{port}", names, add, CallInterceptor(calls, open_methods))
     try:
         yield listener.address
     finally:

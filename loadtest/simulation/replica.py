@@ -21,6 +21,7 @@ from croupier.runtime.errors import ServiceError
 from croupier.runtime.identity import tokens
 from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.observation.outage_log import OutageLog
+from croupier.runtime.server.calls import Calls
 from croupier.runtime.server.grpc_server import CLOSE_SECONDS
 from croupier.runtime.server.interceptor import CallInterceptor
 from croupier.runtime.server.tasks import end_tasks
@@ -169,8 +170,8 @@ class Replica:
         """Open a port for callers with tokens that this key has signed."""
         verifier = tokens.TokenVerifier(key.public_key(), audience, clock)
         logger = SimulatedLogger(self.process.name, self.environment.findings)
-        interceptor = CallInterceptor(verifier, open_methods, RpcMetrics(CollectorRegistry()), logger, limits)
-        server = SimulatedServer(self.environment.network, self.process, interceptor)
+        calls = Calls(verifier, RpcMetrics(CollectorRegistry()), logger, limits)
+        server = SimulatedServer(self.environment.network, self.process, CallInterceptor(calls, open_methods))
         add_to(server)
         self.environment.network.listen(address, server)
         return server

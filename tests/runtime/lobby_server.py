@@ -16,6 +16,7 @@ from croupier.runtime.admission.limits import Limits
 from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
 from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.server.call import Call
+from croupier.runtime.server.calls import Calls
 from croupier.runtime.server.grpc_server import Listener, listen
 from croupier.runtime.server.interceptor import REQUEST_SECONDS, CallInterceptor
 from croupier.runtime.tls.tls import Tls
@@ -94,7 +95,7 @@ def interceptor(
     request_seconds: float = REQUEST_SECONDS,
 ) -> CallInterceptor:
     sign_in = frozenset({f"{LOBBY}/SignIn"})
-    return CallInterceptor(VERIFIER, sign_in, RpcMetrics(registry), logger, limits, request_seconds)
+    return CallInterceptor(Calls(VERIFIER, RpcMetrics(registry), logger, limits), sign_in, request_seconds)
 
 
 @asynccontextmanager

@@ -12,7 +12,6 @@ from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
 from croupier.runtime.admission.costs import ANSWER_BYTES_PER_UNIT
-from croupier.runtime.admission.limits import Limits
 from croupier.runtime.admission.network import ADDRESS_HEADER, network_of
 from croupier.runtime.errors import (
     MalformedRequest,
@@ -22,9 +21,7 @@ from croupier.runtime.errors import (
     to_status,
 )
 from croupier.runtime.field_rules import check_fields
-from croupier.runtime.identity.tokens import TokenVerifier, bearer_token
-from croupier.runtime.observation.logs import Logger
-from croupier.runtime.observation.metrics import RpcMetrics
+from croupier.runtime.identity.tokens import bearer_token
 from croupier.runtime.observation.traced_calls import ServicerContext as Context
 from croupier.runtime.observation.traced_calls import traced_handler
 from croupier.runtime.server.call import Call
@@ -47,24 +44,19 @@ Encode: TypeAlias = Callable[[Any], bytes]
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps every handler of a server; without `limits` anyone may call as often as they like.
+    """Wraps every handler of a server.
 
     `open_methods` and unknown methods need no token. A request has to arrive in `request_seconds` after its headers.
     """
 
     def __init__(
         self,
-        verifier: TokenVerifier,
+        calls: Calls,
         open_methods: frozenset[str],
-        metrics: RpcMetrics,
-        logger: Logger,
-        limits: Limits | None = None,
         request_seconds: float = REQUEST_SECONDS,
     ) -> None:
-        self._calls = Calls(verifier, metrics, logger, limits)
+        self._calls = calls
         self._open_methods = {UNKNOWN_METHOD, *open_methods}
-        self._metrics = metrics
-        self._limits = limits
         self._request_seconds = request_seconds
         self._wrapped: dict[str, Handler] = {}
         """The wrapped handlers by method, made once: those of each call would stay in memory as long as its stream."""
@@ -126,7 +118,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             finally:
                 self._calls.record_end(method, code)
                 if started:
-                    self._metrics.seconds.labels(method).observe(time.perf_counter() - started)
+                    self._calls.metrics.seconds.labels(method).observe(time.perf_counter() - started)
             # It is counted before the answer is sent: a caller with an answer finds it in the metrics.
             if failure is not None and not context.done():
                 await context.abort_with_status(rpc_status.to_status(to_status(failure)))
@@ -140,10 +132,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         async def serve(requests: Any, context: Context) -> None:
             code, failure = "CANCELLED", None
             answer = StreamedAnswer(context)
-            self._metrics.open_calls.labels(method).inc()
+            self._calls.metrics.open_calls.labels(method).inc()
             try:
                 call = self._begin(method, context)
-                async with self._limits.streams.held(call.caller) if self._limits else nullcontext():
+                limits = self._calls.limits
+                async with limits.streams.held(call.caller) if limits else nullcontext():
                     request = await self._request(decode, context) if decode else requests
                     await self._run_stream(handler(request, call), call, encode, answer)
                 code = "OK"
@@ -151,7 +144,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 failure = self._error_of(error, method, context)
                 code = _code_name(failure, context)
             finally:
-                self._metrics.open_calls.labels(method).dec()
+                self._calls.metrics.open_calls.labels(method).dec()
                 self._calls.record_end(method, code)
             if failure is not None and not context.done():
                 await answer.refuse(failure)
@@ -178,9 +171,9 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     def _begin_answer(self, call: Call, answer: bytes) -> Callable[[], None]:
         """Let a call pay for a large answer, and count it as under way until the returned function is called."""
         call.admission.owe(len(answer) // ANSWER_BYTES_PER_UNIT)
-        if self._limits is None:
+        if self._calls.limits is None:
             return lambda: None
-        answers = self._limits.answers
+        answers = self._calls.limits.answers
         return partial(answers.release, answers.acquire(call.caller, len(answer)))
 
     async def _run_stream(

@@ -235,14 +235,12 @@ async def _listening(
     async with AsyncExitStack() as stack:
         listeners = []
         for port in service.ports:
-            interceptor = CallInterceptor(
-                port.verifier, port.open_methods, service.rpc_metrics, resources.logger, port.limits
-            )
+            calls = Calls(port.verifier, service.rpc_metrics, resources.logger, port.limits)
             listener = await grpc_server.listen(
                 port.address,
                 [port.service_name],
                 port.add,
-                interceptor,
+                CallInterceptor(calls, port.open_methods),
                 resources.tls,
                 port.limits.streams.capacity.total if port.limits else 0,
             )
