@@ -22,12 +22,7 @@ from croupier.engine.settings import EngineSettings
 from croupier.engine.storage.claims import claim_overdue
 from croupier.engine.storage.schema import DEADLINES
 from croupier.engine.storage.sqlite_writer import execute_append
-from croupier.engine.storage.writer import (
-    Append,
-    deadline_rows,
-    lost_races,
-    open_with_deadline,
-)
+from croupier.engine.storage.writer import Append, deadline_rows, lost_races, open_with_deadline
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
 from croupier.runtime.admission.budget import MILLISECOND

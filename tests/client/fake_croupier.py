@@ -104,7 +104,7 @@ class FakeCroupier:
         self._server.start()
         self._socket = FakeSocket(self.play_table)
         self.socket_address = self._socket.address
-        """Where the table is by WebSocket."""
+        """The address for WebSockets."""
 
     def requests_of(self, kind: type[M]) -> list[M]:
         return [request for request in self._requests if isinstance(request, kind)]

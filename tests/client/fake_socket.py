@@ -19,7 +19,7 @@ class _Ended(Exception):
 
 
 class SocketContext:
-    """What the handler of a stream sees of its call."""
+    """The part of a call that the handler of a stream uses."""
 
     def __init__(self, headers: Any, access_token: str) -> None:
         self._metadata = [*headers.raw_items(), ("authorization", f"Bearer {access_token}")]

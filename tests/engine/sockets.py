@@ -55,7 +55,7 @@ class FakeTransport(asyncio.Transport):
         super().__init__()
         self.protocol = protocol
         self.received = b""
-        """What the client has read."""
+        """The bytes that the client has read."""
         self.is_blocked = False
         self.reads = True
         self.is_lost = False

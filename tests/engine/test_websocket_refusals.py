@@ -1,4 +1,4 @@
-"""What a WebSocket refuses: every bad input with its reason and close code, and nothing changes."""
+"""Refusals of WebSockets: every bad input with its reason and close code, and nothing changes."""
 
 import asyncio
 from dataclasses import replace

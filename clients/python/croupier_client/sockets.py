@@ -57,7 +57,7 @@ def check_transport(transport: str) -> None:
 
 
 class SocketSettings:
-    """How the sockets of one client are opened: at its addresses in turn; raises ValueError without an address."""
+    """The settings of the sockets of one client, at its addresses in turn; raises ValueError without an address."""
 
     def __init__(
         self, endpoints: Endpoints, environment: Mapping[str, str], keepalive_seconds: float | None, random: Random
@@ -98,7 +98,7 @@ class ErrorFrame(Exception):
 
 
 FAILURES = (OSError, WebSocketException, ErrorFrame)
-"""What a socket raises that does not open, breaks or ends."""
+"""The errors of a socket that does not open, breaks or ends."""
 
 
 def message_of(frame: bytes) -> engine_pb2.PlayTableResponse:

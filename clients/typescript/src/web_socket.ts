@@ -25,7 +25,7 @@ const ENDED: ReadonlySet<number> = new Set([1_000, 1_001]);
 /** The close code of a refusal is this plus the code of gRPC. */
 const REFUSED = 4_000;
 
-/** What a stream needs of a WebSocket. */
+/** The part of a WebSocket that a stream needs. */
 export type Socket = Pick<WebSocket, "binaryType" | "addEventListener" | "send" | "close">;
 
 /**

@@ -74,7 +74,7 @@ class WebSocketSession:
         loop = asyncio.get_running_loop()
         self._arrived: asyncio.Future[None] = loop.create_future()
         self._waiting: list[bytes | str] = []
-        """What the client has sent before the stream was open, or while an action waited."""
+        """Messages that the client has sent before the stream was open, or while an action waited."""
         self._release: Callable[[], None] | None = None
         self._writer: DirectWriter | None = None
         self._play: PlaySession | None = None
@@ -123,7 +123,7 @@ class WebSocketSession:
         self._writer = play.stream.write_to(self)
         self._serve_next(play)
 
-    # What the connection has for its session
+    # Calls of the connection
 
     def receive(self, content: bytes | str) -> None:
         if self._has_ended:
@@ -144,7 +144,7 @@ class WebSocketSession:
             if seconds > 0 and self._pause is None:
                 self._pause = asyncio.get_running_loop().call_later(seconds, self._end_pause)
         elif self._charged > MAX_WAITING_MESSAGES:
-            # Nobody is known yet who could pay.
+            # There is no player yet who could pay.
             self._connection.abort()
             return
         self._control_reading()

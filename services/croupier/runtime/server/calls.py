@@ -1,4 +1,4 @@
-"""What the calls of all transports have in common: identity, budgets, log context, metrics and errors."""
+"""Calls over any transport: identity, budgets, log context, metrics and errors."""
 
 import re
 import time

@@ -15,7 +15,7 @@ BACKLOG = 1024
 
 
 class WebSockets(Protocol):
-    """What serves the connections of a port."""
+    """The port to the connections."""
 
     def connect(self) -> asyncio.Protocol:
         """Return the protocol of a new connection."""
