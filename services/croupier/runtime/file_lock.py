@@ -1,19 +1,21 @@
 """Locks between processes, which the operating system releases at the end of their process."""
 
 import fcntl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from croupier.runtime.identity.permissions import open_private
 
 
-@contextmanager
-def file_lock(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, which is made if it is missing, for the block.
+def lock_file(path: Path) -> BinaryIO:
+    """Return a file, made if it is missing, that is locked until it is closed.
 
-    Raises BlockingIOError if another process has it, and any other OSError if there can be no such file.
+    Raises BlockingIOError if another process has the lock, and any other OSError if there can be no such file.
     """
-    with open_private(path, flags=0) as file:
+    file = open_private(path, flags=0)
+    try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+    except OSError:
+        file.close()
+        raise
+    return file

@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.keys import AUTHORITY_DAYS, certificate_files, make_missing
-from croupier.runtime.file_lock import file_lock
+from croupier.runtime.file_lock import lock_file
 from croupier.runtime.identity.permissions import check_private, make_private_folder
 from croupier.runtime.server.program import SettingsError
 
@@ -105,14 +105,13 @@ def _unusable(folder: DataFolder, fault: OSError) -> CommandFault:
 @contextmanager
 def sole_use(folder: DataFolder) -> Iterator[None]:
     """Lock the folder for this process; raises CommandFault if another one runs services in it."""
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(file_lock(folder.path / "lock"))
-        except BlockingIOError:
-            used = f"services run in {folder.path} already: stop them, or choose another --data-dir"
-            raise CommandFault(used) from None
-        except OSError as fault:
-            raise _unusable(folder, fault) from None
+    try:
+        lock = lock_file(folder.path / "lock")
+    except BlockingIOError:
+        raise CommandFault(f"services run in {folder.path} already: stop them, or choose another --data-dir") from None
+    except OSError as fault:
+        raise _unusable(folder, fault) from None
+    with lock:
         yield
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -14,7 +14,7 @@ from croupier.runtime.database.drivers import COMMAND_SECONDS, PostgresPool
 from croupier.runtime.database.faults import describe, is_transient
 from croupier.runtime.database.sqlite_threads import SqliteThreads
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.file_lock import file_lock
+from croupier.runtime.file_lock import lock_file
 from croupier.runtime.identity.permissions import check_secret
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.program import SettingsError
@@ -207,14 +207,14 @@ def sole_use(database: Database) -> Iterator[None]:
         yield
         return
     file = Path(database.url.database).resolve()
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(file_lock(file.with_name(f"{file.name}-lock")))
-        except BlockingIOError:
-            raise SettingsError(f"another process uses the database {file}: stop it, or use PostgreSQL") from None
-        except OSError as fault:
-            reason = (fault.strerror or str(fault)).lower()
-            raise SettingsError(f"the database {file} cannot be used ({reason}): check its path and rights") from None
+    try:
+        lock = lock_file(file.with_name(f"{file.name}-lock"))
+    except BlockingIOError:
+        raise SettingsError(f"another process uses the database {file}: stop it, or use PostgreSQL") from None
+    except OSError as fault:
+        reason = (fault.strerror or str(fault)).lower()
+        raise SettingsError(f"the database {file} cannot be used ({reason}): check its path and rights") from None
+    with lock:
         yield
 
 
