@@ -53,13 +53,13 @@ class SqliteWriter(EntryWriter):
     def write(self, appends: Sequence[Append], done: Callback[Sequence[int]]) -> None:
         def appended(outcome: Sequence[int] | Exception) -> None:
             if isinstance(outcome, sqlite3.IntegrityError):
-                self._start(partial(lost_races, appends=appends, conflict=outcome), partial(self._report, done))
+                self._start(lambda connection: lost_races(connection, appends, outcome), partial(self._report, done))
                 return
             if isinstance(outcome, Exception):
                 self._deadlines = None
             self._report(done, outcome)
 
-        self._start(partial(self._append, appends=appends), appended)
+        self._start(lambda connection: self._append(connection, appends), appended)
 
     def _start(self, work: Callable[[Connection], Sequence[int]], done: Callback[Sequence[int]]) -> None:
         self._threads.start_write(work, done, TRANSACTION_SECONDS)
