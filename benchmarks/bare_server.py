@@ -18,7 +18,8 @@ from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
-from benchmarks.websocket import frame_header, send_output
+from benchmarks.websocket import send_output
+from croupier.engine.api.websocket_frames import header
 from croupier.runtime.server.grpc_server import run, wait_for_stop
 from croupier.runtime.server.tuning import tune_process
 from croupier_client.sockets import GRPC, WEBSOCKET
@@ -109,7 +110,7 @@ class BareWebSocket(asyncio.Protocol):
             self._tables.fan_out(self._streams)
 
     def _send(self, message: bytes) -> None:
-        self._transport.write(frame_header(len(message)) + message)
+        self._transport.write(header(Opcode.BINARY, len(message)) + message)
 
 
 @asynccontextmanager

@@ -9,6 +9,8 @@ from websockets.frames import Opcode
 from websockets.protocol import Protocol
 from websockets.uri import parse_uri
 
+from croupier.engine.api.websocket_frames import header
+
 OPENING_SECONDS = 60.0
 BINARY = 0x80 | Opcode.BINARY
 """The first byte of a message in one frame."""
@@ -17,18 +19,11 @@ NO_MASK = bytes(4)
 """A mask that leaves a message as it is; other clients draw one for each frame."""
 
 
-def frame_header(length: int, masked: int = 0) -> bytes:
-    """Return the header of a binary message of so many bytes, without its mask."""
-    if length < 126:
-        return bytes((BINARY, masked | length))
-    if length < 65_536:
-        return bytes((BINARY, masked | 126)) + length.to_bytes(2, "big")
-    return bytes((BINARY, masked | 127)) + length.to_bytes(8, "big")
-
-
 def masked_frame(message: bytes) -> bytes:
     """Return the frame in which a client sends a message."""
-    return frame_header(len(message), MASKED) + NO_MASK + message
+    head = bytearray(header(Opcode.BINARY, len(message)))
+    head[1] |= MASKED
+    return bytes(head) + NO_MASK + message
 
 
 def first_frame(data: bytes) -> tuple[int, int]:

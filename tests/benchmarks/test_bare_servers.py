@@ -3,9 +3,11 @@
 import asyncio
 
 import pytest
+from websockets.frames import Opcode
 
 from benchmarks.bare_load import bare_server, bare_streams
-from benchmarks.websocket import first_frame, frame_header
+from benchmarks.websocket import first_frame
+from croupier.engine.api.websocket_frames import header
 from croupier_client.sockets import GRPC, WEBSOCKET
 
 SECONDS = 60
@@ -43,5 +45,5 @@ async def test_a_stream_of_websocket_whose_server_ends_raises() -> None:
 
 @pytest.mark.parametrize("length", [0, 125, 126, 65_535, 65_536])
 def test_a_header_has_the_length_of_its_message(length: int) -> None:
-    header = frame_header(length)
-    assert first_frame(header) == (len(header), len(header) + length)
+    head = header(Opcode.BINARY, length)
+    assert first_frame(head) == (len(head), len(head) + length)

@@ -31,7 +31,7 @@ PLAY_PATH = re.compile(r"/v1/tables/(?P<table_id>[^/?#]+)/play")
 
 
 class Session(Protocol):
-    """What a connection carries, after its handshake."""
+    """The stream that a connection carries after its handshake."""
 
     def receive(self, content: bytes | str) -> None:
         """Take the content of a binary or text frame."""
@@ -46,7 +46,7 @@ class Session(Protocol):
         """End with an error, which is sent."""
 
     def lost(self) -> None:
-        """End without a word: the connection is closed."""
+        """End without a message: the connection is closed."""
 
 
 NewSession = Callable[["WebSocketConnection", str, Mapping[str, str]], Session]
@@ -103,10 +103,10 @@ class WebSocketConnection(asyncio.Protocol):
         self._parts: list[bytes] = []
         """The frames of a message that is not complete."""
         self._unread = b""
-        """What was received and not taken in."""
+        """Received bytes that were not taken in."""
         self._next_read: asyncio.Handle | None = None
         self._late_bytes = 0
-        """What the client has sent since this end closed the connection."""
+        """The number of bytes that the client has sent since this end closed the connection."""
         self._timer: asyncio.TimerHandle | None = None
 
     # The three calls of a stream, and the flow of what the client sends
@@ -125,7 +125,7 @@ class WebSocketConnection(asyncio.Protocol):
             self._end_soon()
 
     def abort(self) -> None:
-        """Close the connection without a word."""
+        """Close the connection without a close frame."""
         self._is_open, self._unread = False, b""
         self._transport.abort()
 
