@@ -133,9 +133,12 @@ def decode_request(raw: bytes) -> pb.PlayTableRequest:
     try:
         return pb.PlayTableRequest.FromString(raw)
     except DecodeError:
-        raise MalformedRequest(
-            errors_pb2.ERROR_REASON_MALFORMED_REQUEST, "invalid message: expected an encoded PlayTableRequest"
-        ) from None
+        raise malformed("invalid message: expected an encoded PlayTableRequest") from None
+
+
+def malformed(message: str) -> MalformedRequest:
+    """Return the refusal of a message that is not one of the contract."""
+    return MalformedRequest(errors_pb2.ERROR_REASON_MALFORMED_REQUEST, message)
 
 
 def check_first(first: pb.PlayTableRequest) -> None:

@@ -6,10 +6,9 @@ from typing import Any
 from google.protobuf import json_format
 
 from croupier.engine.api.action_codec import MAX_CARDS
-from croupier.engine.api.play_session import decode_request
-from croupier.runtime.errors import MalformedRequest, ServiceError, to_status
+from croupier.engine.api.play_session import decode_request, malformed
+from croupier.runtime.errors import ServiceError, to_status
 from croupier_api.v1 import engine_pb2 as pb
-from croupier_api.v1 import errors_pb2
 
 MAX_JSON_DEPTH = 20
 """More than any message of the contract has."""
@@ -39,11 +38,6 @@ def _has_long_list(fields: dict[str, Any]) -> bool:
         _has_long_list(value) if isinstance(value, dict) else isinstance(value, list) and len(value) > MAX_CARDS
         for value in fields.values()
     )
-
-
-def malformed(message: str) -> MalformedRequest:
-    """Return the refusal of a frame that is no message of the contract."""
-    return MalformedRequest(errors_pb2.ERROR_REASON_MALFORMED_REQUEST, message)
 
 
 def to_json(message: bytes) -> bytes:

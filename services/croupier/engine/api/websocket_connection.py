@@ -16,7 +16,7 @@ from websockets.http11 import Request
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from croupier.engine.api.websocket_codec import malformed
+from croupier.engine.api.play_session import malformed
 from croupier.engine.api.websocket_frames import frame_end, header, short_message
 from croupier.engine.tables.direct_writer import MAX_BUFFERED_BYTES
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
