@@ -20,6 +20,7 @@ from google.protobuf.json_format import MessageToJson
 from websockets.exceptions import ConnectionClosedError
 from websockets.frames import Close
 from websockets.http11 import Request, Response
+from websockets.server import ServerProtocol
 from websockets.sync.server import ServerConnection, serve
 
 from croupier_api.v1 import engine_pb2, errors_pb2
@@ -36,6 +37,7 @@ from tests.client.messages import event_message, play, refused
 from tests.client.test_channels import play_all_cards
 from tests.client.test_failover import SLOW_RETRIES
 from tests.ports import reserved_port
+from tests.waiting import TIMEOUT_SECONDS
 
 ONCE = RetryPolicy(total_seconds=60, stream_seconds=0)
 HEADERS = {"host", "upgrade", "connection", "sec-websocket-key", "sec-websocket-version", "x-request-id", "user-agent"}
@@ -331,3 +333,43 @@ async def test_the_library_logs_no_frames(read: Read, caplog: pytest.LogCaptureF
     with recorder() as recorded:
         await read(Endpoints.single(f"127.0.0.1:{recorded.port}"), {})
     assert not [record for record in caplog.records if record.name != "websockets.server"]
+
+
+def test_blocking_sockets_are_closed_at_the_same_time() -> None:
+    """The server answers no close frame before it has all of them; those that are not answered would time out."""
+    are_open, are_closing, errors_of_readers = threading.Barrier(3), threading.Barrier(2), list[Exception]()
+
+    class Server(StreamRequestHandler):
+        def handle(self) -> None:
+            protocol = ServerProtocol()
+            while protocol.close_rcvd is None:
+                protocol.receive_data(self.connection.recv(4096))
+                for event in protocol.events_received():
+                    if isinstance(event, Request):
+                        protocol.send_response(protocol.accept(event))
+                        protocol.send_binary(b"")
+                if protocol.close_rcvd is not None:
+                    are_closing.wait(TIMEOUT_SECONDS)
+                for data in filter(None, protocol.data_to_send()):
+                    self.connection.sendall(data)
+
+    def read() -> None:
+        try:
+            for _ in sockets.messages("t1", (), iter(()), lambda error: error):
+                are_open.wait(TIMEOUT_SECONDS)
+        except Exception as error:  # noqa: BLE001 - the test expects none
+            errors_of_readers.append(error)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        endpoints = Endpoints.single(f"127.0.0.1:{server.server_address[1]}")
+        sockets = BlockingSockets(SocketSettings(endpoints, {}, None, Random(1)))
+        readers = [threading.Thread(target=read) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        are_open.wait(TIMEOUT_SECONDS)
+        sockets.close()
+        for reader in readers:
+            reader.join()
+        server.shutdown()
+    assert errors_of_readers == []

@@ -77,8 +77,12 @@ class BlockingSockets:
     def close(self) -> None:
         """Close every socket; later ones are not opened."""
         self._is_closed = True
-        for socket in tuple(self._open):
-            socket.cancel()
+        # At the same time: a server that hangs takes CLOSE_SECONDS of each.
+        closing = [threading.Thread(target=socket.cancel) for socket in tuple(self._open)]
+        for thread in closing:
+            thread.start()
+        for thread in closing:
+            thread.join()
 
     def messages(
         self,
@@ -91,5 +95,6 @@ class BlockingSockets:
         socket = BlockingSocket(self._settings.of_table(table_id, headers), requests, fail, self._open.discard)
         self._open.add(socket)
         if self._is_closed:
+            self._open.discard(socket)
             raise connection_closed()
         return socket
