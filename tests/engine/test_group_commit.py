@@ -1,7 +1,7 @@
 """The group commit: which appends share a commit, the order of outcomes, and the end."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from croupier.engine.storage.sql_store import append_of
 from croupier.engine.storage.writer import Append
 from croupier.runtime.outcomes import Callback
 from croupier.runtime.server.tasks import end_tasks
-from tests.engine.databases import entry, ignore_stored
+from tests.engine.databases import entry
 from tests.engine.fakes import StoreDown
 from tests.engine.play import within_timeout
 from tests.waiting import settled
@@ -52,7 +52,8 @@ class Commits:
 
     def __init__(self) -> None:
         self.writer = HeldWriter()
-        self.commits = GroupCommit(self.writer, ignore_stored, EngineMetrics(CollectorRegistry()))
+        self.announced: list[Mapping[str, int]] = []
+        self.commits = GroupCommit(self.writer, self.announced.append, EngineMetrics(CollectorRegistry()))
         self.outcomes: list[tuple[str, Exception | None]] = []
         self.running = asyncio.create_task(self.commits.run())
 
@@ -96,6 +97,15 @@ async def test_the_next_commit_begins_before_the_outcomes_of_one_are_processed(g
     group.append("t2")
     group.writer.writes[0].done(())
     assert begun == [2]
+
+
+async def test_other_engines_know_of_a_commit_before_its_outcomes_are_processed(group: Commits) -> None:
+    known: list[int] = []
+    group.commits.append(append_of("t1", [entry(2)], None), lambda _: known.append(len(group.announced)))
+    await settled()
+    group.writer.writes[0].done(())
+    assert known == [1]
+    assert group.announced == [{"t1": 2}]
 
 
 async def test_losers_of_a_race_fail_and_the_others_are_written_again(group: Commits) -> None:

@@ -248,7 +248,8 @@ class WebSocketConnection(asyncio.Protocol):
         if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
             if frame.opcode is not Opcode.CONT:
                 self._is_text = frame.opcode is Opcode.TEXT
-            self._parts.append(bytes(frame.data))
+            if frame.data or not self._parts:
+                self._parts.append(bytes(frame.data))
             if frame.fin:
                 message, self._parts = b"".join(self._parts), []
                 self._receive_message(self._session, message)

@@ -142,8 +142,11 @@ class GroupCommit:
         now = time.perf_counter()
         for waiting in batch:
             self._metrics.append_seconds.observe(now - waiting.began)
-        _settle(batch, None)
-        self._on_stored({waiting.append.table_id: waiting.append.head for waiting in batch})
+        try:
+            # Before the outcomes, whose tables publish to all their viewers: other engines wait for it.
+            self._on_stored({waiting.append.table_id: waiting.append.head for waiting in batch})
+        finally:
+            _settle(batch, None)
 
 
 def _settle(batch: Sequence[_Waiting], error: Exception | None) -> None:
