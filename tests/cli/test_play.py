@@ -219,7 +219,11 @@ def test_a_player_moves_to_a_second_device_and_is_deleted_there(folder: Path) ->
         person.type("/device")
         person.read_until("at the other device")
         [code] = set(re.findall(r"type (\w{12}) at", person.seen))
-    with person_in(folder, {}, ["--player", "finn", "--device-code", code]) as person:
+    with person_in(folder, {}, ["--seats", "2", "--player", "maria"]) as person:
+        person.read_until("you may")
+        person.press("\x03")
+        way_back(person)
+    with person_in(folder, {}, ["--player", "maria", "--device-code", code]) as person:
         assert person.read_to_the_end() == 2
         assert "--device-code: this machine has a player already" in " ".join(person.seen.split())
     with person_in(folder, {}, ["--player", "kari-2", "--device-code", code]) as person:
