@@ -9,9 +9,7 @@ from croupier.runtime.errors import ServiceError, Unavailable
 from croupier_api.v1 import errors_pb2
 
 CALL_TIMEOUT_SECONDS = 10.0
-"""The time that a call waits for a table and its log; longer than the time-out of a commit."""
-
-
+"""The time that a call waits for a table and its log; longer than the time-out of a commit on PostgreSQL."""
 Answer: TypeAlias = Callable[[int | ServiceError], None]
 """Receives the sequence of a stored request, or its refusal."""
 
