@@ -57,7 +57,8 @@ class PassingRun(NamedTuple):
 PASSING = (
     PassingRun("rush", ("--processes=2",)),
     PassingRun("storm", ("--run-time=11",)),  # All connections break every ten seconds.
-    PassingRun("soak"),
+    # Tables that all players have left end after three minutes, and a soak ends without tables.
+    PassingRun("soak", ("--grace=240",)),
     PassingRun("ceiling"),
 )
 """The users, behaviours and limits of `evening` are those of `soak`, and those of `nat` too."""
