@@ -1,7 +1,7 @@
 """Actions that are decided in one call: durable before visible, in order, and like all others after a failure."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 
@@ -24,7 +24,6 @@ from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.budget import SECOND, Budget
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.identity.tokens import Caller
-from croupier.runtime.observation.tracing import start_span
 from croupier_api.v1 import engine_pb2
 from tests.calls import call_of, limits
 from tests.engine.fakes import NO_ENTRY_LIMIT, AppendOutcome, EngineHarness
@@ -40,7 +39,6 @@ from tests.engine.play import (
     within_timeout,
 )
 from tests.engine.test_servicer import WATCH, FakeCall
-from tests.recorded_spans import recorded_spans
 from tests.waiting import settled
 
 TIMEOUT_MILLISECONDS = round(CALL_TIMEOUT_SECONDS * 1000)
@@ -254,8 +252,6 @@ async def test_what_has_to_wait_or_is_refused_changes_nothing(playing: Playing) 
     table.needs_catch_up = True
     assert not playing.act("behind the log")
     await table.catch_up()
-    with recorded_spans(), start_span("croupier_api.v1.EngineService/PlayTable"):
-        assert not playing.act("traced")
     await settled()
     assert (table.state, playing.answers, playing.stored()) == (before, [], [])
     assert playing.act("r", action)
@@ -306,7 +302,7 @@ def message(request_id: str, action: SeatActed) -> bytes:
 def session_of(engine: EngineHarness, table: Table, stream: Subscription, admission: Admission) -> PlaySession:
     """Return the session of a player whose token expires later."""
     expiry = asyncio.get_running_loop().call_later(CALL_TIMEOUT_SECONDS, stream.close)
-    return PlaySession(table, stream, expiry, f"p{stream.viewer}", admission, engine.metrics)
+    return PlaySession(table, stream, expiry, f"p{stream.viewer}", admission, engine.metrics, is_traced=False)
 
 
 def answers_of(call: FakeCall) -> list[tuple[str, int]]:
@@ -366,6 +362,15 @@ async def test_an_action_that_is_refused_later_is_counted_and_answered(engine: E
     [answer] = [parsed(each).answer for each in await pending_messages(stream)]
     assert (answer.request_id, answer.HasField("sequence")) == ("r", False)
     assert engine.count("croupier_actions_refused_total", reason="STORE_UNAVAILABLE") == 1
+
+
+async def test_a_traced_stream_has_to_wait_for_its_spans(engine: EngineHarness) -> None:
+    table = await open_table(engine, make_config(seat_count=3))
+    action = some_action(table.state)
+    session = session_of(engine, table, await live_stream(table, action.seat), Admission(Caller("p", "Player")))
+    acting = engine_pb2.PlayTableRequest.FromString(message("r", action))
+    assert not replace(session, is_traced=True).receive_at_once(acting)
+    assert session.receive_at_once(acting)
 
 
 async def test_a_message_is_paid_once_and_has_to_wait_without_units(engine: EngineHarness) -> None:

@@ -74,15 +74,13 @@ def _of_length(field: FieldDescriptor, rule: fields_pb2.FieldRule) -> Check:
     is_list, has_presence = field.is_repeated, field.has_presence
     sentence = f"invalid {name}: expected {_range(least, greatest)} {_units(field, is_ascii)}"
 
-    def fits(value: Any) -> bool:
-        return least <= len(value) <= greatest and (not is_ascii or (value.isascii() and value.isprintable()))
-
     def check(request: Any) -> None:
         value = getattr(request, name)
-        if all(map(fits, value)) if is_list else fits(value):
-            return
-        if value or not has_presence or request.HasField(name):
-            raise invalid_field(name, sentence)
+        for text in value if is_list else (value,):
+            if least <= len(text) <= greatest and (not is_ascii or (text.isascii() and text.isprintable())):
+                continue
+            if value or not has_presence or request.HasField(name):
+                raise invalid_field(name, sentence)
 
     return check
 

@@ -32,6 +32,8 @@ class PlaySession:
     player_id: str
     admission: Admission
     metrics: EngineMetrics
+    is_traced: bool
+    """Whether the spans of the stream, and so of its actions, are recorded."""
 
     def leave(self) -> None:
         """Remove the stream from its table."""
@@ -43,14 +45,17 @@ class PlaySession:
 
         A stream's message comes after receive() has returned for the one before it.
         """
-        if request.WhichOneof("request") != "action" or self.stream.closed or not self.admission.allows(MESSAGE_COST):
+        if self.is_traced or self.stream.closed or request.WhichOneof("request") != "action":
             return False
+        if not self.admission.allows(MESSAGE_COST):
+            return False
+        submitted = request.action
+        request_id = submitted.request_id
         try:
-            self._check(request.action)
-            acted, expected = _decoded(self.table, self.player_id, request.action)
+            self._check(submitted)
+            acted, expected = _decoded(self.table, self.player_id, submitted)
         except ServiceError:
             return False
-        request_id = request.action.request_id
         if not self.table.act_at_once(acted, request_id, expected, partial(self._answer_at_once, request_id)):
             return False
         self.admission.owe(MESSAGE_COST)
@@ -89,7 +94,7 @@ class PlaySession:
             await asyncio.sleep(seconds)
 
     def _check(self, request: pb.SubmitActionRequest) -> None:
-        if request.table_id not in ("", self.table.config.table_id):
+        if request.table_id and request.table_id != self.table.config.table_id:
             raise invalid_field("table_id", "invalid table_id: expected that of the stream, or none")
         check_fields(request)
 

@@ -33,6 +33,7 @@ from croupier.runtime.errors import (
 )
 from croupier.runtime.identity.links import Links
 from croupier.runtime.identity.tokens import Clock
+from croupier.runtime.observation.tracing import is_traced
 from croupier.runtime.server.call import Call
 from croupier.runtime.server.interceptor import REQUEST_SECONDS
 from croupier.runtime.table_access import LinkPurpose
@@ -232,7 +233,7 @@ class EngineServicer:
         expires_at = call.caller.expires_at
         seconds = inf if expires_at is None else max(0, expires_at - self.clock()) / 1000
         expiry = asyncio.get_running_loop().call_later(seconds, table.subscribers.expire, stream)
-        return PlaySession(table, stream, expiry, call.caller.id, call.admission, self.metrics)
+        return PlaySession(table, stream, expiry, call.caller.id, call.admission, self.metrics, is_traced())
 
 
 async def _read_actions(session: PlaySession, context: Context) -> None:

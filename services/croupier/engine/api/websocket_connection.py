@@ -156,9 +156,19 @@ class WebSocketConnection(asyncio.Protocol):
             if self._late_bytes > MAX_REQUEST_BYTES:
                 self.abort()
                 return
+        if not self._unread and self._is_reading and self._next_read is None and self._take_message(data):
+            return
         self._unread += data
         if self._next_read is None:
             self._read()
+
+    def _take_message(self, data: bytes) -> bool:
+        """Pass the usual message to the session, a short one in one frame; return whether the data was one."""
+        session = self._session
+        if session is None or not self._is_open or self._parts or (message := short_message(data)) is None:
+            return False
+        session.receive(message)
+        return True
 
     def _read(self) -> None:
         """Take in a part of what was received; before the next one others get their turn, and the session may stop."""
@@ -191,9 +201,7 @@ class WebSocketConnection(asyncio.Protocol):
                 self._transport.resume_reading()
 
     def _receive(self, data: bytes) -> None:
-        session = self._session
-        if session is not None and self._is_open and not self._parts and (message := short_message(data)) is not None:
-            session.receive(message)
+        if self._take_message(data):
             return
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():

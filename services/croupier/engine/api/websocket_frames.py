@@ -44,8 +44,8 @@ def frame_end(data: bytes, start: int) -> int:
     return end if end <= len(data) else start
 
 
-def short_message(frame: bytes) -> bytes | None:
-    """Return the content of a frame that is a whole binary message of at most 125 bytes, None of any other."""
-    if frame[0] == _BINARY and _MASKED <= frame[1] <= _MASKED + _MAX_SHORT:
-        return apply_mask(frame[6:], frame[2:6])
+def short_message(data: bytes) -> bytes | None:
+    """Return the content of exactly one frame that is a whole binary message of at most 125 bytes, None otherwise."""
+    if data[0] == _BINARY and len(data) >= 6 and len(data) - 6 == data[1] - _MASKED <= _MAX_SHORT:
+        return apply_mask(data[6:], data[2:6])
     return None

@@ -133,7 +133,8 @@ class WebSocketSession:
             self._arrived.set_result(None)
         elif self._play is not None and self._serving is None:
             self._context.run(self._serve_next, self._play)
-        self._control_reading()
+        if self._waiting:
+            self._control_reading()
 
     def charge(self) -> None:
         if self._has_ended:

@@ -28,7 +28,7 @@ from croupier.games.interface import SeatActed
 from croupier.runtime.errors import IllegalNow, ServiceError, StaleSequence, Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
-from croupier.runtime.observation.tracing import GAME, SEQUENCE, TABLE_ID, is_traced, open_span
+from croupier.runtime.observation.tracing import GAME, SEQUENCE, TABLE_ID, open_span
 from croupier.runtime.single_flight import PacedFlight
 from croupier_api.v1 import errors_pb2
 
@@ -163,11 +163,11 @@ class Table:
     def act_at_once(self, action: SeatActed, request_id: str, expected_sequence: int | None, answer: Answer) -> bool:
         """Act in one call, without a task that waits; return False, and change nothing, if append_once() has to.
 
-        That is if anything has to be awaited before the decision, if the action is not accepted, and if the call is
-        traced. `answer` gets what append_once() would return or raise, as soon as the action is durable and published.
-        The lock is held until then.
+        That is if anything has to be awaited before the decision, and if the action is not accepted. `answer` gets what
+        append_once() would return or raise, as soon as the action is durable and published. The lock is held until
+        then. No span is opened, so a traced action has to use append_once().
         """
-        if self.lock.locked() or self.needs_catch_up or is_traced():
+        if self.lock.locked() or self.needs_catch_up:
             return False
         try:
             if (answered := self._folded.answer_to(action, request_id)) is not None:

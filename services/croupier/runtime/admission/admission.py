@@ -55,7 +55,7 @@ class Admission:
 
     def allows(self, units: int) -> bool:
         """Return whether these units are there, and take none."""
-        return all(budget.wait(key, units) <= 0 for budget, key in self._paid_from)
+        return not self._paid_from or all(budget.wait(key, units) <= 0 for budget, key in self._paid_from)
 
     def delay(self, units: int) -> float:
         """Take units for a message in a stream; returns the seconds until they are there, by which it is delayed.
