@@ -23,6 +23,7 @@ from croupier.runtime.errors import (
     LimitReached,
     MalformedRequest,
     NotPermitted,
+    TimedOut,
     from_status,
     to_status,
 )
@@ -138,7 +139,7 @@ async def test_a_missing_first_message_times_out(servicer: EngineServicer, engin
     playing = play(servicer, call := FakeCall())
     await settled()
     engine.clock.advance(round(REQUEST_SECONDS * 1000))
-    with pytest.raises(MalformedRequest, match="did not come in time"):
+    with pytest.raises(TimedOut, match="the first message did not arrive: expected it within 5 s"):
         await playing
     assert not call.has_begun
 

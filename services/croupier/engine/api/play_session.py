@@ -14,7 +14,14 @@ from croupier.engine.tables.table import Table
 from croupier.games.interface import SeatActed
 from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.costs import MESSAGE_COST
-from croupier.runtime.errors import MAX_ID_CHARACTERS, LimitReached, MalformedRequest, ServiceError, invalid_field
+from croupier.runtime.errors import (
+    MAX_ID_CHARACTERS,
+    LimitReached,
+    MalformedRequest,
+    ServiceError,
+    TimedOut,
+    invalid_field,
+)
 from croupier.runtime.field_rules import check_fields
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import errors_pb2
@@ -144,6 +151,12 @@ def decode_request(raw: bytes) -> pb.PlayTableRequest:
 def malformed(message: str) -> MalformedRequest:
     """Return the refusal of a message that is not one of the contract."""
     return MalformedRequest(errors_pb2.ERROR_REASON_MALFORMED_REQUEST, message)
+
+
+def first_message_late(seconds: float) -> TimedOut:
+    """Return the end of a stream whose first message did not come within so many seconds."""
+    message = f"the first message did not arrive: expected it within {seconds:g} s"
+    return TimedOut(errors_pb2.ERROR_REASON_SERVICE_TIMEOUT, message)
 
 
 def check_first(first: pb.PlayTableRequest) -> None:

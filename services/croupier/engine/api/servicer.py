@@ -10,7 +10,7 @@ from typing import Any, cast
 import grpc
 
 from croupier.engine.api.game_texts import rules_page
-from croupier.engine.api.play_session import PlaySession, act, check_first, decode_request
+from croupier.engine.api.play_session import PlaySession, act, check_first, decode_request, first_message_late
 from croupier.engine.api.reactions import check_reaction
 from croupier.engine.api.stream_codec import encode_snapshot, encode_time
 from croupier.engine.api.table_codec import decode_rules
@@ -29,7 +29,6 @@ from croupier.runtime.errors import (
     MalformedRequest,
     ServiceError,
     Unavailable,
-    invalid_field,
 )
 from croupier.runtime.identity.links import Links
 from croupier.runtime.identity.tokens import Clock
@@ -255,7 +254,7 @@ async def _first_message(context: Context) -> pb.PlayTableRequest:
         async with asyncio.timeout(REQUEST_SECONDS):
             raw = await context.read()
     except TimeoutError:
-        raise invalid_field("request", "the first message, which must set watch, did not come in time") from None
+        raise first_message_late(REQUEST_SECONDS) from None
     first = decode_request(raw) if raw is not grpc.aio.EOF else pb.PlayTableRequest()
     check_first(first)
     return first

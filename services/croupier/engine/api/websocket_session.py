@@ -11,20 +11,19 @@ from opentelemetry import trace
 from opentelemetry.context import attach
 from websockets.frames import CloseCode, Opcode
 
-from croupier.engine.api.play_session import PLAY_TABLE, PlaySession, check_first
+from croupier.engine.api.play_session import PLAY_TABLE, PlaySession, check_first, first_message_late
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.api.websocket_codec import decode, encode_error, to_json
 from croupier.engine.api.websocket_connection import WebSocketConnection
 from croupier.engine.tables.direct_writer import DirectWriter
 from croupier.runtime.admission.costs import MESSAGE_COST
 from croupier.runtime.admission.network import ADDRESS_HEADER, network_of
-from croupier.runtime.errors import ServiceError, TimedOut, invalid_field
+from croupier.runtime.errors import ServiceError, invalid_field
 from croupier.runtime.identity.tokens import Caller, unauthenticated
 from croupier.runtime.observation.traced_calls import call_span
 from croupier.runtime.server.call import Call
 from croupier.runtime.server.calls import Calls
 from croupier_api.v1 import engine_pb2 as pb
-from croupier_api.v1 import errors_pb2
 
 FIRST_MESSAGE_SECONDS = 10.0
 MAX_WAITING_MESSAGES = 16
@@ -109,10 +108,7 @@ class WebSocketSession:
             async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
                 await self._arrived
         except TimeoutError:
-            raise TimedOut(
-                errors_pb2.ERROR_REASON_SERVICE_TIMEOUT,
-                f"the first message did not arrive: expected it within {FIRST_MESSAGE_SECONDS:g} s",
-            ) from None
+            raise first_message_late(FIRST_MESSAGE_SECONDS) from None
         content = self._waiting.pop(0)
         if isinstance(content, str):
             self.send = self._send_json
