@@ -122,7 +122,8 @@ def cards_of_mask(mask: int) -> tuple[Card, ...]:
     """Return the cards of a bit set, ascending."""
     found = []
     while mask:
-        lowest = mask & -mask
-        found.append(lowest.bit_length() - 1)
-        mask ^= lowest
+        highest = mask.bit_length() - 1
+        found.append(highest)
+        mask ^= 1 << highest
+    found.reverse()
     return tuple(found)

@@ -5,7 +5,7 @@ from typing import Any
 from croupier.games import facts
 from croupier.games.actions import PLAYS, Action, Play
 from croupier.games.cards import CARD_OF_NOTATION, NOTATION, Card, Hands, cards_of_mask, dealt_singly, mask_of, notation
-from croupier.games.facts import Fact, MoveReason, Seat
+from croupier.games.facts import MAX_SEATS, Fact, MoveReason, Seat
 from croupier.games.interface import NOTHING_LEGAL, CardsShuffled, IllegalAction, Legal
 from croupier.games.thulla import scoring
 from croupier.games.thulla.state import PlayedCard, ThullaOptions, ThullaState
@@ -43,7 +43,7 @@ def record(state: ThullaState, event: CardsShuffled) -> dict[str, Any]:
 
 def holders(hands: tuple[int, ...], first: Seat = 0) -> tuple[Seat, ...]:
     """Return the seats with cards, clockwise from `first` or the next one after it (THU-LEAD-1, THU-LEAD-2)."""
-    return tuple([seat for seat in (*range(first, len(hands)), *range(first)) if hands[seat]])
+    return tuple([seat for seat in _CLOCKWISE[len(hands)][first] if hands[seat]])
 
 
 def _dealt(state: ThullaState, event: CardsShuffled) -> Hands:
@@ -79,8 +79,9 @@ def play(before: ThullaState, seat: Seat, action: Action) -> tuple[ThullaState, 
     hands = _changed(before.hands, seat, hand)
     trick, queue = (*before.trick, _PLAYED_CARD[seat][card]), before.queue[1:]
     options, progress, _, _, _, waste, out, stalled, points, _, known = before
-    known = _changed(known, seat, known[seat] & hand)
-    state = ThullaState(options, progress, hands, trick, queue, waste, out, stalled, points, known=known)
+    if known[seat]:
+        known = _changed(known, seat, known[seat] & hand)
+    state = ThullaState(options, progress, hands, trick, queue, waste, out, stalled, points, False, known)
     is_cut = _SUIT_MASK[card] != _SUIT_MASK[trick[0].card] and not before.cannot_be_cut
     continues = queue and not is_cut
     if hand and continues:
@@ -89,7 +90,7 @@ def play(before: ThullaState, seat: Seat, action: Action) -> tuple[ThullaState, 
     if not hand and options.safe_at_once:
         state = _go_out(state, seat, news)
         if len(holding := holders(hands)) == 1:
-            return _end(_discard_trick(state, news), holding, "one_holder", news)
+            return _end(_discard_trick(state, holding[0], news), holding, "one_holder", news)
     if continues:
         return state, (*news, _TURN[queue[0]])
     return _resolve(state, news)
@@ -121,21 +122,21 @@ def _resolve(before: ThullaState, news: list[Fact]) -> tuple[ThullaState, tuple[
     """Clear a trick that is over, and continue with the next leader or the end of the game (steps 3 to 6 of a play)."""
     trick, options = before.trick, before.options
     nominal, picker = _outcome(before)
-    state = _discard_trick(before, news) if picker is None else _pick_up(before, picker, news)
+    state = _discard_trick(before, nominal, news) if picker is None else _pick_up(before, picker, news)
     if not options.safe_at_once:
         # Seats without cards go out in the order of play (THU-OUT-2), but for a winner left last (THU-END-3).
         loser = None if any(state.hands) else nominal
         for _, seat in trick:
             if not state.hands[seat] and seat != loser:
                 state = _go_out(state, seat, news)
-    holding = holders(state.hands, nominal)
+    holding = state.queue
     if len(holding) < 2:
         return _end(state, holding or (nominal,), "one_holder" if holding else "no_holder", news)
     progress = picker is None or not all(state.hands[played.seat] for played in trick)
     stalled = 0 if progress else before.stalled + 1  # THU-STALL-1
     if stalled != before.stalled:
         news.append(facts.MarkChanged(facts.Mark("stall", None, NumberValue(stalled) if stalled else None)))
-    state = state._replace(queue=holding, stalled=stalled)
+        state = state._replace(stalled=stalled)
     if stalled and stalled == options.stall_limit:  # THU-STALL-4
         return _end(state, scoring.stall_order(state.hands, holding), "stall", news)
     return state, (*news, _TURN[holding[0]])
@@ -146,37 +147,43 @@ def _outcome(state: ThullaState) -> tuple[Seat, Seat | None]:
 
     The rules are THU-CLEAN-1, THU-OPEN-2 and THU-CUT-2 to -6.
     """
-    *followed, last = state.trick
-    led = _SUIT_MASK[state.trick[0].card]
-    if _SUIT_MASK[last.card] == led or state.cannot_be_cut:
-        return max([played for played in state.trick if _SUIT_MASK[played.card] == led]).seat, None
-    obliged = [last] if state.options.cutter_picks_up else sorted(followed, reverse=True)
+    trick = state.trick
+    led, last = _SUIT_MASK[trick[0].card], trick[-1]
+    if led >> last.card & 1 or state.cannot_be_cut:
+        return max([played for played in trick if led >> played.card & 1]).seat, None
+    obliged = [last] if state.options.cutter_picks_up else sorted(trick[:-1], reverse=True)
     for _, seat in obliged:
         if state.hands[seat] or not state.options.safe_at_once:
             return seat, seat
     return obliged[0].seat, None
 
 
-def _discard_trick(state: ThullaState, news: list[Fact]) -> ThullaState:
-    cards = tuple(played.card for played in state.trick)
+def _discard_trick(state: ThullaState, leader: Seat, news: list[Fact]) -> ThullaState:
+    cards = tuple([played.card for played in state.trick])
     news.append(facts.CardsMoved("trick", "waste", cards, len(cards), MoveReason.DISCARD))
-    return state._replace(trick=(), queue=(), waste=state.waste + state.trick)
+    return _next_trick(state, leader, state.hands, state.waste + state.trick, state.known)
 
 
 def _pick_up(state: ThullaState, seat: Seat, news: list[Fact]) -> ThullaState:
-    cards = tuple(played.card for played in state.trick)
+    cards = tuple([played.card for played in state.trick])
     news.append(facts.CardsMoved("trick", seat, cards, len(cards), MoveReason.PICK_UP))
     picked, hands, known = mask_of(cards), state.hands, state.known
-    return state._replace(
-        trick=(),
-        queue=(),
-        hands=_changed(hands, seat, hands[seat] | picked),
-        known=_changed(known, seat, known[seat] | picked),
-    )
+    hands, known = _changed(hands, seat, hands[seat] | picked), _changed(known, seat, known[seat] | picked)
+    return _next_trick(state, seat, hands, state.waste, known)
+
+
+def _next_trick(
+    before: ThullaState, leader: Seat, hands: tuple[int, ...], waste: tuple[PlayedCard, ...], known: tuple[int, ...]
+) -> ThullaState:
+    """Return the state before the first card of the next trick, which the first seat with cards from `leader` leads."""
+    options, progress, _, _, _, _, out, stalled, points, forced, _ = before
+    return ThullaState(options, progress, hands, (), holders(hands, leader), waste, out, stalled, points, forced, known)
 
 
 def _changed(values: tuple[int, ...], seat: Seat, value: int) -> tuple[int, ...]:
-    return (*values[:seat], value, *values[seat + 1 :])
+    changed = list(values)
+    changed[seat] = value
+    return tuple(changed)
 
 
 def _go_out(before: ThullaState, seat: Seat, news: list[Fact]) -> ThullaState:
@@ -230,6 +237,10 @@ def _end(
     return state, tuple(news)
 
 
+_CLOCKWISE = tuple(
+    tuple((*range(first, seats), *range(first)) for first in range(seats)) for seats in range(MAX_SEATS + 1)
+)
+"""By number of seats and by seat: all seats clockwise from it."""
 _SUIT_MASK = tuple(0x1FFF << 13 * (value // 13) for value in range(52))
 _TURN, _PLAYED, _CUT = facts.turns_of("play"), facts.plays_to("trick"), facts.plays_to("trick", "cut")
 _PLAYED_CARD = tuple(tuple(PlayedCard(value, seat) for value in range(52)) for seat in range(6))
