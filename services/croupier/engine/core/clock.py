@@ -65,11 +65,11 @@ def clock_after(
 
     An agreement of all seats restarts the clock of each of them.
     """
-    since, compensated = clock.since, clock.compensated
     actor: Seat | None = None
     if isinstance(event, SeatActed):
         actor = event.seat
         clock = _clock_after_action(clock, config, at, actor, acted_by)
+    since, reserves, absences, compensated, timeouts, last_away, last_away_at = clock
     restarts = isinstance(event, ProposalAgreed)
     waiting, still_compensated = [NOT_WAITING] * len(since), [0] * len(since)
     for seat in seats_to_act:
@@ -78,7 +78,6 @@ def clock_after(
             waiting[seat] = at
         else:
             waiting[seat], still_compensated[seat] = since[seat], compensated[seat]
-    _, reserves, absences, _, timeouts, last_away, last_away_at = clock
     still = tuple(still_compensated)
     return ClockState(tuple(waiting), reserves, absences, still, timeouts, last_away, last_away_at)
 
@@ -86,6 +85,9 @@ def clock_after(
 def _clock_after_action(clock: ClockState, config: ClockConfig, at: int, actor: Seat, acted_by: ActedBy) -> ClockState:
     before = clock.absences[actor]
     overtime = at - clock.since[actor] - config.action_milliseconds
+    if overtime <= 0 and not before and not acted_by:
+        # Nearly always: the player acted in time.
+        return clock
     if overtime > 0 and before in (Absence.NONE, Absence.LEFT_IN_TURN):
         clock = clock._replace(reserves=_with(clock.reserves, actor, max(0, clock.reserves[actor] - overtime)))
     if acted_by is not ActedBy.TIMEOUT:
@@ -161,8 +163,8 @@ def abandoned_at(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig
 
 def _allowed(clock: ClockState, config: ClockConfig, who: SeatConfig, seat: Seat) -> int:
     absence = clock.absences[seat]
+    if not (who.bot or absence):
+        return config.action_milliseconds + clock.reserves[seat]
     if who.bot or absence >= Absence.LEFT:
         return config.bot_delay_milliseconds
-    if absence:
-        return min(config.away_milliseconds, config.action_milliseconds)
-    return config.action_milliseconds + clock.reserves[seat]
+    return min(config.away_milliseconds, config.action_milliseconds)

@@ -53,14 +53,15 @@ def action(
             metadata={"sequence": str(table.sequence)},
         )
     refuse_if_over(table)
-    since, absence = table.clock.since[acted.seat], table.clock.absences[acted.seat]
-    is_late = not absence and since != NOT_WAITING and now - since > config.clock.action_milliseconds
+    clock, seat = table.clock, acted.seat
+    since = clock.since[seat]
+    is_late = since != NOT_WAITING and now - since > config.clock.action_milliseconds and not clock.absences[seat]
     compensated = _compensation(config, table, now, outages) if is_late else []
     state = compensated[-1].after if compensated else table
     try:
-        return compensated + advance(config, state, now, acted, ActedBy.PLAYER, request_id)
+        return compensated + advance(config, state, now, acted, request_id=request_id)
     except IllegalAction as refusal:
-        is_to_act = acted.seat in table.seats_to_act
+        is_to_act = seat in table.seats_to_act
         reason = errors_pb2.ERROR_REASON_ILLEGAL_ACTION if is_to_act else errors_pb2.ERROR_REASON_NOT_YOUR_TURN
         raise IllegalNow(reason, str(refusal), metadata={"rule": refusal.rule}) from None
 

@@ -25,7 +25,18 @@ from croupier.engine.core.log import (
     Voted,
 )
 from croupier.engine.core.shuffles import shuffle, stream_key
-from croupier.games.facts import EVERYONE, SPECTATOR, Fact, GameEnded, RoundEnded, Seat, TurnChanged, View, Viewer
+from croupier.games.facts import (
+    EVERYONE,
+    MAX_SEATS,
+    SPECTATOR,
+    Fact,
+    GameEnded,
+    RoundEnded,
+    Seat,
+    TurnChanged,
+    View,
+    Viewer,
+)
 from croupier.games.interface import (
     NOTHING_LEGAL,
     Awaiting,
@@ -65,6 +76,10 @@ class Turn(NamedTuple):
 
     to_act: int = 0
     away: int = 0
+
+
+_TURN_OF_ONE = tuple(Turn(1 << seat) for seat in range(MAX_SEATS))
+"""By seat: this one alone is to act, and none is away."""
 
 
 class TableState(NamedTuple):
@@ -111,8 +126,11 @@ class TableState(NamedTuple):
     @property
     def turn(self) -> Turn:
         """The seats that are to act, and those that are away."""
-        away = (1 << seat for seat, absence in enumerate(self.clock.absences) if absence)
-        return Turn(sum(1 << seat for seat in self.seats_to_act), sum(away))
+        to_act, absences = self.seats_to_act, self.clock.absences
+        if len(to_act) == 1 and not any(absences):
+            return _TURN_OF_ONE[to_act[0]]
+        away = (1 << seat for seat, absence in enumerate(absences) if absence)
+        return Turn(sum(1 << seat for seat in to_act), sum(away))
 
 
 class Transition(NamedTuple):
@@ -270,8 +288,11 @@ def advance(
     while event is not None:
         sequence = table.sequence + 1
         facts, table, public, reports = _effect(config, table, sequence, at, event, acted_by)
-        entry = Entry(sequence, at, table.deadline, event, acted_by, request_id)
+        due = table.due
+        entry = Entry(sequence, at, due.at if due else 0, event, acted_by, request_id)
         transitions.append(Transition(entry, facts, table, public, reports))
+        if table.seats_to_act:
+            break
         event, acted_by, request_id = _shuffle_due(config, table), ActedBy.PLAYER, ""
     return transitions
 
