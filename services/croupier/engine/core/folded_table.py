@@ -41,6 +41,8 @@ class FoldedTable:
         self.reports: list[Report] = []
         self.answers: defaultdict[Seat, dict[str | bytes, int]] = defaultdict(dict)
         """The sequences of stored requests, by seat and request id, or its hash if the log was archived."""
+        self._has_hashes = False
+        """Whether answers are found by the hash of a request id."""
         new_times = partial(deque[int], maxlen=MAX_ASKED)
         self.proposed_at: defaultdict[Seat, deque[int]] = defaultdict(new_times)
         """The times of the last MAX_ASKED proposals, by seat."""
@@ -56,19 +58,20 @@ class FoldedTable:
     def apply(self, transition: Transition) -> None:
         """Add the transition of the next entry."""
         entry = transition.entry
+        sequence, at, _, event, _, request_id = entry
         self.state = transition.after
         self.entries.append(entry)
-        match entry.event:
-            case Proposed(seat):
-                self.proposed_at[seat].append(entry.at)
-            case AwaySet(seat, is_away=True):
-                self.left_at[seat].append(entry.at)
-        if entry.sequence % CHECKPOINT_ENTRIES == 0:
+        if isinstance(event, Proposed):
+            self.proposed_at[event.seat].append(at)
+        elif isinstance(event, AwaySet) and event.is_away:
+            self.left_at[event.seat].append(at)
+        if sequence % CHECKPOINT_ENTRIES == 0:
             self._checkpoints = [*self._checkpoints[-MAX_CHECKPOINTS + 1 :], self.state]
         if transition.reports:
             self.reports += reports_of_transition(self.config, transition)
-        if entry.request_id and isinstance(entry.event, Request):
-            self.answers[entry.event.seat][entry.request_id] = entry.sequence
+        if request_id and isinstance(event, Request):
+            self.answers[event.seat][request_id] = sequence
+            self._has_hashes = self._has_hashes or isinstance(request_id, bytes)
 
     @property
     def finished_at(self) -> int | None:
@@ -78,7 +81,9 @@ class FoldedTable:
     def answer_to(self, request: Request, request_id: str) -> int | None:
         """Return the sequence of a stored request, None for a new one; raises AlreadyExists for the id of another."""
         answers = self.answers[request.seat]
-        sequence = answers.get(request_id, answers.get(request_hash(request_id)))
+        sequence = answers.get(request_id)
+        if sequence is None and self._has_hashes:
+            sequence = answers.get(request_hash(request_id))
         if sequence is None:
             return None
         stored = self.entries[sequence - 1].event

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, astuple
 from functools import lru_cache
 from itertools import accumulate, pairwise
+from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple, TypeAlias
 
 from croupier.engine.core.log import (
@@ -148,9 +149,10 @@ def encode_body(entry: Entry) -> str:
 
 def _encode_request(request_id: str | bytes) -> str:
     """Return the end of a body; _split_request relies on it."""
+    # The request id is escaped as _text() would do it, in half of the time.
     if isinstance(request_id, bytes):
         return f',"request_hash":"{request_id.hex()}"'
-    return f',"request":{_text(request_id)}' if request_id else ""
+    return f',"request":{encode_basestring_ascii(request_id)}' if request_id else ""
 
 
 def _split_request(body: str) -> tuple[str, bytes]:

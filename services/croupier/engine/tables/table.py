@@ -302,13 +302,13 @@ class Table:
             self.schedule_turn()
 
     def _with_end(self, transitions: list[Transition]) -> list[Transition]:
-        reports = len(self.reports) + sum(transition.reports for transition in transitions)
+        reports = len(self.reports) + _reports_of(transitions)
         return transitions + decide.end(self.config, transitions[-1].after, reports, self._limits)
 
     def _to_append(self, transitions: list[Transition]) -> tuple[str, list[Entry], TableChange | None, Turn]:
         """Return the arguments of an append; until it is durable, the log may have more entries than this engine."""
         self.needs_catch_up = True
-        after, new_reports = transitions[-1].after, sum(transition.reports for transition in transitions)
+        after, new_reports = transitions[-1].after, _reports_of(transitions)
         change = TableChange(len(self.reports) + new_reports, after.is_over) if new_reports else None
         return self.config.table_id, [transition.entry for transition in transitions], change, after.turn
 
@@ -401,13 +401,14 @@ class Table:
         return bool(transitions)
 
     def _publish(self, transitions: list[Transition]) -> None:
-        reports_before = len(self.reports)
+        folded, last = self._folded, transitions[-1]
+        reports_before = len(folded.reports)
         for transition in transitions:
             self.entry_rate.count(transition.entry.at)
-            self._folded.apply(transition)
-            self.subscribers.publish(transition, is_last=transition is transitions[-1])
-        if len(self.reports) > reports_before:
-            self._report(self.config.table_id, self.reports)
+            folded.apply(transition)
+            self.subscribers.publish(transition, is_last=transition is last)
+        if len(folded.reports) > reports_before:
+            self._report(self.config.table_id, folded.reports)
         self.schedule_turn()
 
     # The engine's own actions
@@ -466,8 +467,18 @@ class Table:
             self.subscribers.hand_over()
 
 
+def _reports_of(transitions: Sequence[Transition]) -> int:
+    reports = 0
+    for transition in transitions:
+        reports += transition.reports
+    return reports
+
+
 def _sequence_of(transitions: Sequence[Transition], request_id: str) -> int:
-    return next(one.entry.sequence for one in transitions if one.entry.request_id == request_id)
+    for transition in transitions:
+        if transition.entry.request_id == request_id:
+            return transition.entry.sequence
+    raise ValueError(f"no entry has the request id {request_id!r}")
 
 
 def not_finished() -> IllegalNow:
