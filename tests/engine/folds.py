@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from croupier.engine.core.fold import Transition, new_table, transitions_from
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.log import Entry, TableConfig, request_hash
-from croupier.engine.core.log_codec import row_of
+from croupier.engine.core.log_codec import LogPacker, Row, row_of
 from croupier.engine.core.replay import ReplayFold, replay_parts
 
 
@@ -21,6 +21,14 @@ def as_archived(entries: Iterable[Entry]) -> list[Entry]:
         else entry
         for entry in entries
     ]
+
+
+def packed_rows(rows: Iterable[Row]) -> bytes:
+    """Return rows as the archive keeps them."""
+    packer = LogPacker()
+    for row in rows:
+        packer.add(row)
+    return packer.packed()
 
 
 def folded_table(config: TableConfig, entries: Iterable[Entry]) -> FoldedTable:

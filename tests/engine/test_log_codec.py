@@ -48,7 +48,7 @@ from croupier.games.registry import GAMES
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 from tests.engine.databases import entry
 from tests.engine.fakes import MemoryTableStore
-from tests.engine.folds import as_archived, folded_table
+from tests.engine.folds import as_archived, folded_table, packed_rows
 from tests.engine.play import ROUNDS, every_game, make_config, whole_log
 from tests.engine.test_message_codecs import ACTIONS
 
@@ -142,15 +142,15 @@ def test_an_unknown_or_malformed_body_is_refused_with_its_place(body: str, detai
 
 def test_an_archived_log_has_columns_and_hashes_of_request_ids() -> None:
     kept = tuple(as_archived(ENTRIES))
-    log = encode_log(map(row_of, ENTRIES))
+    log = packed_rows(map(row_of, ENTRIES))
     assert decode_log("t1", log) == kept
-    assert encode_log(map(row_of, kept)) == log
+    assert encode_log(ENTRIES) == packed_rows(map(row_of, kept)) == encode_log(kept) == log
 
 
 def test_an_archived_log_has_a_line_for_each_block() -> None:
     played = Entry(1, 1_790_000_000_000, 1_790_000_005_000, SeatActed(1, Play(36)), request_id="r")
     log = [played, Entry(2, played.at + 7, 0, ClockCompensated(5)), *(played._replace(sequence=n) for n in (3, 502))]
-    first, second = zlib.decompress(encode_log(map(row_of, [*log, *[log[1]] * 497]))).decode().split("\n")
+    first, second = zlib.decompress(packed_rows(map(row_of, [*log, *[log[1]] * 497]))).decode().split("\n")
     body, compensated = PLAYED + "}", '{"t":"compensate","v":1,"milliseconds":5}'
     assert json.loads(second) == {
         "v": 2,
@@ -173,7 +173,7 @@ def test_an_archived_log_has_a_line_for_each_block() -> None:
 def test_an_archived_entry_is_bounded_whatever_request_ids_clients_choose(seed: int) -> None:
     random = Random(seed)
     log = [Entry(number, 0, 0, SeatActed(1, Pass()), request_id=text_of(random)) for number in range(1, 1_000)]
-    assert len(encode_log(map(row_of, log))) < 8 * len(log)
+    assert len(packed_rows(map(row_of, log))) < 8 * len(log)
 
 
 def text_of(random: Random) -> str:
@@ -298,7 +298,7 @@ async def test_rows_have_the_result_of_a_direct_fold(game: str, seed: int) -> No
     for row in rows:
         table.add(row)
     packed = await packed_log(StoredRows(*rows), config.table_id)
-    assert (packed.log, packed.entries) == (encode_log(rows), len(rows))
+    assert (packed.log, packed.entries) == (packed_rows(rows), len(rows))
     assert list(decode_log(config.table_id, packed.log)) == as_archived(entries)
     for row in decode_rows(config.table_id, packed.log):
         archived.add(row)
@@ -320,7 +320,7 @@ async def test_a_log_with_an_unknown_format_is_not_folded() -> None:
 
 
 async def test_a_log_without_entries_is_packed_and_one_with_a_gap_is_not() -> None:
-    assert await packed_log(StoredRows(), "t1") == PackedLog(encode_log([]), 0)
+    assert await packed_log(StoredRows(), "t1") == PackedLog(packed_rows([]), 0)
     with pytest.raises(UnreadableLog, match="log entry 1 of table t1: missing"):
         await packed_log(StoredRows(row_of(whole_log(make_config(), Random(1))[1])), "t1")
 

@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import Connection as SnapshotConnection
 from sqlalchemy import create_engine
 
-from croupier.engine.core.log_codec import encode_log
 from croupier.engine.storage.schema import METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
 from loadtest.faults.rows import Databases, add_rows, in_snapshot, stored_table
 from loadtest.judge.violations import Invariant
 from loadtest.record import Ledger, Outage, SeatRecord, StoredEntry, StoredTable, TableRecord
+from tests.engine.folds import packed_rows
 
 TABLE = ("t", "open", "solo", 1, "{}", b"seed")
 ENTRIES = [("t", 1, 10, 20, "{}"), ("t", 2, 15, 25, '{"t": "compensate", "v": 1, "milliseconds": 5}')]
@@ -45,7 +45,7 @@ def end_the_game(connection: Connection) -> None:
 
 
 def archive(connection: Connection) -> None:
-    log = encode_log([row[1:] for row in ENTRIES])
+    log = packed_rows([row[1:] for row in ENTRIES])
     columns = "(table_id, game, rules_version, config, seed, finished_at, log)"
     values = ("t", "solo", 1, "{}", b"seed", 40, log)
     connection.execute(f"INSERT INTO archive {columns} VALUES (?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608 - a constant
