@@ -75,10 +75,9 @@ def legal_actions(state: ThullaState, seat: Seat) -> Legal:
 def play(before: ThullaState, seat: Seat, action: Action) -> tuple[ThullaState, tuple[Fact, ...]]:
     """Return the state after a card was played (steps 1 and 2 of a play); raises IllegalAction."""
     card = _checked(before, seat, action)
-    hand = before.hands[seat] ^ (1 << card)
-    hands = _changed(before.hands, seat, hand)
-    trick, queue = (*before.trick, _PLAYED_CARD[seat][card]), before.queue[1:]
-    options, progress, _, _, _, waste, out, stalled, points, _, known = before
+    options, progress, hands, trick, queue, waste, out, stalled, points, _, known = before
+    hand = hands[seat] ^ (1 << card)
+    hands, trick, queue = _changed(hands, seat, hand), (*trick, _PLAYED_CARD[seat][card]), queue[1:]
     if known[seat]:
         known = _changed(known, seat, known[seat] & hand)
     state = ThullaState(options, progress, hands, trick, queue, waste, out, stalled, points, False, known)
