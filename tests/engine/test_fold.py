@@ -40,6 +40,10 @@ def test_a_transition_has_its_sequence_time_deadline_audience_and_reports(game: 
         if transition.after.due:
             assert transition.after.due.seat in transition.after.seats_to_act
         assert transition.public == all(fact.audience == -1 for fact in transition.facts)
+        away = [seat for seat, absence in enumerate(transition.after.clock.absences) if absence]
+        assert transition.after.turn == tuple(
+            sum(1 << seat for seat in it) for it in (transition.after.seats_to_act, away)
+        )
     times = [transition.entry.at for transition in transitions]
     assert times == sorted(times)
     assert transitions[-1].after.is_over

@@ -224,6 +224,7 @@ def test_a_player_leaves_and_returns_and_a_repeat_changes_nothing() -> None:
     table, leave, back = dealt(SOLO), AwaySet(1, is_away=True), AwaySet(1, is_away=False)
     assert decide.away(SOLO, table, NOW, back, "b", []) == []
     transitions = decide.away(SOLO, table, NOW, leave, "a", [])
+    assert after(transitions).turn == (1 << table.seats_to_act[0], 0b10)
     assert found(transitions) == [(leave, ActedBy.PLAYER, "a")]
     assert decide.away(SOLO, after(transitions), NOW, leave, "c", []) == []
     transitions = decide.away(SOLO, after(transitions), NOW, back, "b", [])
