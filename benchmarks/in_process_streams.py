@@ -22,37 +22,32 @@ from croupier.runtime.server.service import now_milliseconds
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_client.sockets import GRPC, WEBSOCKET
 
-WRITING_STEPS = 3
-"""The steps of the event loop in which streams write the messages of a request that is finished."""
-TIMEOUT_SECONDS = 60
 TOKEN_SECONDS = 3600
 ADDRESS, NETWORK = "192.0.2.1", "192.0.2.0/24"
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 class Serving:
     """The requests that the servicer has not finished."""
 
     def __init__(self) -> None:
-        self._unfinished = 0
-        self._none = asyncio.Event()
+        self.unfinished = 0
+        self.then: Callable[[], None] = _nothing
+        """Called in the next step of the event loop after the last of them was finished."""
+        self._loop = asyncio.get_running_loop()
 
     def begin(self) -> None:
         """Count a request."""
-        self._unfinished += 1
-        self._none.clear()
+        self.unfinished += 1
 
     def finish(self) -> None:
         """Count the end of a request."""
-        self._unfinished -= 1
-        if not self._unfinished:
-            self._none.set()
-
-    async def wait(self) -> None:
-        """Wait until all requests are finished and their messages are written; raises TimeoutError."""
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            await self._none.wait()
-        for _ in range(WRITING_STEPS):
-            await asyncio.sleep(0)
+        self.unfinished -= 1
+        if not self.unfinished:
+            self._loop.call_soon(self.then)
 
 
 class Player:
@@ -63,13 +58,17 @@ class Player:
         """The end of the message that finishes the request."""
         self._serving = serving
 
-    def send(self, request: bytes, awaited: bytes) -> None:
-        """Send a request, which is finished by a message that ends with the awaited bytes."""
+    def send(self, wired: bytes, awaited: bytes) -> None:
+        """Send a request as it is on the wire, which is finished by a message that ends with the awaited bytes."""
         self._serving.begin()
         self.awaited = awaited
-        self.deliver(request)
+        self.deliver(wired)
 
-    def deliver(self, request: bytes) -> None:
+    def wired(self, request: bytes) -> bytes:
+        """Return a request as it is on the wire."""
+        return request
+
+    def deliver(self, wired: bytes) -> None:
         """Give a request to the engine."""
         raise NotImplementedError
 
@@ -87,8 +86,8 @@ class GrpcPlayer(Player):
         super().__init__(serving)
         self._requests = asyncio.Queue[bytes]()
 
-    def deliver(self, request: bytes) -> None:
-        self._requests.put_nowait(request)
+    def deliver(self, wired: bytes) -> None:
+        self._requests.put_nowait(wired)
 
     async def read(self) -> bytes:
         """Return the next request."""
@@ -117,8 +116,11 @@ class WebSocketPlayer(Player, asyncio.Transport):
         client.send_request(handshake)
         connection.data_received(b"".join(client.data_to_send()))
 
-    def deliver(self, request: bytes) -> None:
-        self._connection.data_received(masked_frame(request))
+    def wired(self, request: bytes) -> bytes:
+        return masked_frame(request)
+
+    def deliver(self, wired: bytes) -> None:
+        self._connection.data_received(wired)
 
     def write(self, data: Any) -> None:
         """Give a frame to the player; there is no reader who is slow."""
@@ -183,7 +185,7 @@ class WebSocketStreams:
     def open(self, serving: Serving, name: str, table_id: str) -> Player:
         player = WebSocketPlayer(serving, self._server.connect(), f"/v1/tables/{table_id}/play")
         first = pb.PlayTableRequest(watch=pb.WatchTableRequest(), access_token=self._issuer.issue(name)[0])
-        player.send(first.SerializeToString(), awaited=b"")
+        player.send(player.wired(first.SerializeToString()), awaited=b"")
         return player
 
 
