@@ -107,7 +107,8 @@ class SimulatedWriter:
 
 
 def _append(connection: Connection, appends: Sequence[Append]) -> None:
-    execute_append(connection, appends)
+    driver: Any = connection.connection.driver_connection
+    execute_append(driver, appends)
     deadlines = insert_into(connection.dialect.name, DEADLINES)
     scheduled = deadlines.on_conflict_do_update(index_elements=["table_id"], set_={"at": deadlines.excluded.at})
     for row in deadline_rows(appends):

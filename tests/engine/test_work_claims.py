@@ -13,7 +13,7 @@ from croupier.engine.storage.port import TableChange, TableStatus, append_durabl
 from croupier.engine.storage.schema import DEADLINES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.writer import REPORT_MILLISECONDS
-from croupier.runtime.database.database import Database, open_database
+from croupier.runtime.database.database import TRANSACTION_SECONDS, Database, open_database
 from croupier.runtime.database.sqlite_threads import SqliteThreads
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.outcomes import Callback
@@ -110,14 +110,14 @@ class LosingThreads(SqliteThreads):
             raise TimeoutError
         return result
 
-    def start_write(self, change: Callable[[Connection], Any], done: Callback[Any], seconds: float) -> None:
+    def start_write(self, change: Callable[[sqlite3.Connection], Any], done: Callback[Any]) -> None:
         def possibly_lost(outcome: Any) -> None:
             done(TimeoutError() if self.loses_answer else outcome)
 
-        super().start_write(self._possibly_failing(change), possibly_lost, seconds)
+        super().start_write(self._possibly_failing(change), possibly_lost)
 
-    def _possibly_failing(self, change: Callable[[Connection], Any]) -> Callable[[Connection], Any]:
-        def failing(connection: Connection) -> None:
+    def _possibly_failing(self, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def failing(connection: Any) -> None:
             change(connection)
             raise TimeoutError
 
@@ -126,7 +126,7 @@ class LosingThreads(SqliteThreads):
 
 @pytest.fixture
 async def losing(sqlite_url: str) -> AsyncIterator[LosingThreads]:
-    threads = LosingThreads(make_url(sqlite_url))
+    threads = LosingThreads(make_url(sqlite_url), TRANSACTION_SECONDS)
     yield threads
     await threads.close()
 

@@ -1,6 +1,7 @@
 """The threads of SQLite: one writes and others read, each call in its turn, and none outlives its database."""
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from functools import partial
@@ -37,15 +38,20 @@ def insert(number: int, connection: Connection) -> None:
     connection.execute(text("INSERT INTO moves VALUES (:number)"), {"number": number})
 
 
+def insert_by_driver(number: int, driver: sqlite3.Connection) -> None:
+    driver.execute("INSERT INTO moves VALUES (?)", [number])
+
+
 class HeldWrite:
     """A write that has begun, and waits until it may end."""
 
-    def __init__(self) -> None:
+    def __init__(self, insert: Callable[[int, Any], None] = insert) -> None:
         self.has_begun, self.may_end = asyncio.Event(), threading.Event()
+        self._insert = insert
         self._loop = asyncio.get_running_loop()
 
-    def __call__(self, connection: Connection) -> None:
-        insert(1, connection)
+    def __call__(self, connection: Any) -> None:
+        self._insert(1, connection)
         self._loop.call_soon_threadsafe(self.has_begun.set)
         assert self.may_end.wait(TIMEOUT_SECONDS)
 
@@ -132,8 +138,8 @@ class Outcomes:
         self._threads = database.connections
         self._outcomes: asyncio.Queue[Any] = asyncio.Queue()
 
-    def start(self, change: Callable[[Connection], Any]) -> None:
-        self._threads.start_write(change, self._outcomes.put_nowait, 1)
+    def start(self, change: Callable[[sqlite3.Connection], Any]) -> None:
+        self._threads.start_write(change, self._outcomes.put_nowait)
 
     async def next(self) -> Any:
         """Return the next result, or the class of the next error."""
@@ -146,26 +152,31 @@ class Outcomes:
 
 async def test_writes_call_back_with_what_they_return_or_raise(database: Database) -> None:
     outcomes = Outcomes(database)
-    outcomes.start(lambda connection: connection.execute(text("SELECT 7")).scalar())
-    outcomes.start(partial(insert, 1))
-    outcomes.start(partial(insert, 1))
-    assert [await outcomes.next() for _ in range(3)] == [7, None, IntegrityError]
+
+    def insert_both(driver: sqlite3.Connection) -> None:
+        insert_by_driver(2, driver)
+        insert_by_driver(1, driver)
+
+    outcomes.start(lambda driver: driver.execute("SELECT 7").fetchone())
+    outcomes.start(partial(insert_by_driver, 1))
+    outcomes.start(insert_both)
+    assert [await outcomes.next() for _ in range(3)] == [(7,), None, sqlite3.IntegrityError]
     assert await moves(database) == [1]
 
 
 async def test_writes_that_take_too_long_call_back_once_and_are_left_out_before_their_turn(database: Database) -> None:
-    held, loop, now, outcomes = HeldWrite(), asyncio.get_running_loop(), [0.0], Outcomes(database)
+    held, loop, now, outcomes = HeldWrite(insert_by_driver), asyncio.get_running_loop(), [0.0], Outcomes(database)
     assert isinstance(loop, SettlingLoop)
     loop.follow(lambda: now[0])
     outcomes.start(held)
     await held.has_begun.wait()
-    outcomes.start(partial(insert, 2))
+    outcomes.start(partial(insert_by_driver, 2))
     await settled()
     assert len(outcomes) == 0
-    now[0] = 1.0
+    now[0] = TRANSACTION_SECONDS
     assert [await outcomes.next(), await outcomes.next()] == [TimeoutError] * 2
     held.may_end.set()
-    outcomes.start(partial(insert, 3))
+    outcomes.start(partial(insert_by_driver, 3))
     assert await outcomes.next() is None
     # The first had begun.
     assert await moves(database) == [1, 3]

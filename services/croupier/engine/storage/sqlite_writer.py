@@ -1,19 +1,19 @@
 """Appends to SQLite, and the deadlines in memory."""
 
+import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from sqlalchemy import Connection, select
 
 from croupier.engine.core.log import TableConfig
 from croupier.engine.storage.schema import ENTRIES, IS_LAST_ENTRY, TABLES
 from croupier.engine.storage.writer import Append, EntryWriter, change_rows, lost_races, open_table
-from croupier.runtime.database.database import TRANSACTION_SECONDS, Database
+from croupier.runtime.database.database import Database
 from croupier.runtime.database.faults import is_transient
 from croupier.runtime.database.sqlite_threads import SqliteThreads
-from croupier.runtime.outcomes import Callback
+from croupier.runtime.outcomes import Callback, call_back
 
 # Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
 _INSERT = "INSERT INTO entries (table_id, sequence, at, deadline, body, to_act, away) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -42,6 +42,7 @@ class SqliteWriter(EntryWriter):
         Only the thread that writes uses the dict, so it changes in the order of the transactions. Failed ones may have
         changed it too, and others may be stored without an answer: after both it is read again.
         """
+        self._finding_losers: asyncio.Task[Sequence[int]] | None = None
 
     async def open(self, append: Append, config: TableConfig) -> bool:
         try:
@@ -51,24 +52,20 @@ class SqliteWriter(EntryWriter):
             raise
 
     def write(self, appends: Sequence[Append], done: Callback[Sequence[int]]) -> None:
-        def appended(outcome: Sequence[int] | Exception) -> None:
-            if isinstance(outcome, sqlite3.IntegrityError):
-                self._start(lambda connection: lost_races(connection, appends, outcome), partial(self._report, done))
-                return
-            if isinstance(outcome, Exception):
-                self._deadlines = None
-            self._report(done, outcome)
+        self._threads.start_write(partial(self._append, appends), partial(self._appended, appends, done))
 
-        self._start(lambda connection: self._append(connection, appends), appended)
-
-    def _start(self, work: Callable[[Connection], Sequence[int]], done: Callback[Sequence[int]]) -> None:
-        self._threads.start_write(work, done, TRANSACTION_SECONDS)
-
-    def _report(self, done: Callback[Sequence[int]], outcome: Sequence[int] | Exception) -> None:
+    def _appended(
+        self, appends: Sequence[Append], done: Callback[Sequence[int]], outcome: Sequence[int] | Exception
+    ) -> None:
         if not isinstance(outcome, Exception):
             self._database.answered()
-        elif is_transient(outcome):
-            outcome = self._database.unavailable(outcome)
+        elif isinstance(outcome, sqlite3.IntegrityError):
+            self._finding_losers = call_back(self._database.write(lost_races, appends, outcome), done)
+            return
+        else:
+            self._deadlines = None
+            if is_transient(outcome):
+                outcome = self._database.unavailable(outcome)
         done(outcome)
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
@@ -82,8 +79,8 @@ class SqliteWriter(EntryWriter):
             self._schedule([append])
         return is_opened
 
-    def _append(self, connection: Connection, appends: Sequence[Append]) -> Sequence[int]:
-        execute_append(connection, appends)
+    def _append(self, appends: Sequence[Append], driver: sqlite3.Connection) -> Sequence[int]:
+        execute_append(driver, appends)
         self._schedule(appends)
         return ()
 
@@ -105,9 +102,8 @@ class SqliteWriter(EntryWriter):
         return claimed
 
 
-def execute_append(connection: Connection, appends: Sequence[Append]) -> None:
-    """Execute the statements of an append within a transaction; raises what the driver raises."""
-    driver: Any = connection.connection.driver_connection
+def execute_append(driver: sqlite3.Connection, appends: Sequence[Append]) -> None:
+    """Execute the statements of an append within a transaction."""
     driver.executemany(_INSERT, [row for append in appends for row in append.rows])
     if changes := change_rows(appends):
         driver.executemany(_CHANGE, changes)

@@ -1,4 +1,4 @@
-"""The time-outs of calls, with one timer for all of them."""
+"""The time-outs of calls."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TypeAlias
 
 from croupier.runtime.errors import ServiceError, Unavailable
+from croupier.runtime.time_limits import Limited, TimeLimits
 from croupier_api.v1 import errors_pb2
 
 CALL_TIMEOUT_SECONDS = 10.0
@@ -15,44 +16,21 @@ Answer: TypeAlias = Callable[[int | ServiceError], None]
 
 
 class CallTimeouts:
-    """Limits the time of the calls of an engine.
-
-    To set and cancel a timer for each of them, as asyncio.timeout() does, costs a fifteenth of an action.
-    """
+    """Limits the time of the calls of an engine."""
 
     def __init__(self) -> None:
-        # In the order in which they began, and so expire.
-        self._running: dict[CallTimeout | TimedAnswer, None] = {}
-        self._has_timer = False
+        self._limits = TimeLimits(CALL_TIMEOUT_SECONDS)
 
     def in_time(self) -> "CallTimeout":
         """Return a context whose block, a part of the current task, raises Unavailable if it takes longer.
 
         An append in progress then continues in the background, since it may still become durable.
         """
-        return CallTimeout(self._running, self._next_end())
+        return CallTimeout(self._limits.running, self._limits.next_end())
 
     def answer_in_time(self, answer: Answer) -> "TimedAnswer":
         """Return the answer of a call that no task waits for; it is Unavailable if the call takes longer."""
-        return TimedAnswer(self._running, self._next_end(), answer)
-
-    def _next_end(self) -> float:
-        ends_at = asyncio.get_running_loop().time() + CALL_TIMEOUT_SECONDS
-        if not self._has_timer:
-            self._set_timer(ends_at)
-        return ends_at
-
-    def _set_timer(self, at: float) -> None:
-        self._has_timer = True
-        asyncio.get_running_loop().call_at(at, self._timer_fired, at)
-
-    def _timer_fired(self, at: float) -> None:
-        self._has_timer = False
-        for call in list(self._running):
-            if call.ends_at > at:
-                self._set_timer(call.ends_at)
-                break
-            call.expire()
+        return TimedAnswer(self._limits.running, self._limits.next_end(), answer)
 
 
 class CallTimeout:
@@ -60,7 +38,7 @@ class CallTimeout:
 
     __slots__ = ("_cancelling", "_is_expired", "_running", "_task", "ends_at")
 
-    def __init__(self, running: "dict[CallTimeout | TimedAnswer, None]", ends_at: float) -> None:
+    def __init__(self, running: dict[Limited, None], ends_at: float) -> None:
         self.ends_at = ends_at
         self._running = running
         self._is_expired = False
@@ -91,7 +69,7 @@ class TimedAnswer:
 
     __slots__ = ("_answer", "_running", "ends_at")
 
-    def __init__(self, running: "dict[CallTimeout | TimedAnswer, None]", ends_at: float, answer: Answer) -> None:
+    def __init__(self, running: dict[Limited, None], ends_at: float, answer: Answer) -> None:
         self.ends_at = ends_at
         self._running = running
         self._answer = answer

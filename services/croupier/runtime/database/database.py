@@ -151,7 +151,7 @@ def open_database(
     """
     known = _parsed_url(url)
     if known.get_backend_name() == "sqlite":
-        return Database(SqliteThreads(known), outages)
+        return Database(SqliteThreads(known, TRANSACTION_SECONDS), outages)
     return Database(PostgresPool(known, command_seconds), outages)
 
 

@@ -102,7 +102,8 @@ def describe(fault: BaseException) -> str:
     message = (str(error).splitlines() or [type(error).__name__])[0]
     if sql_state(fault) == _MISSING_PRIVILEGE:
         return f"{message}: grant it to this user, or use the owner's URL"
-    return f"{message}: check its path and rights" if isinstance(fault, OperationalError) else message
+    is_of_file = isinstance(fault, OperationalError | sqlite3.OperationalError)
+    return f"{message}: check its path and rights" if is_of_file else message
 
 
 def _reason(fault: OSError) -> str:

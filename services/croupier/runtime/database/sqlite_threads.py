@@ -1,6 +1,7 @@
 """SQLite on threads of its own: a few that read, and one that writes."""
 
 import asyncio
+import math
 import os
 import sqlite3
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from croupier.runtime.database.faults import driver_error
 from croupier.runtime.identity.permissions import open_private
 from croupier.runtime.outcomes import Callback, settle
+from croupier.runtime.time_limits import TimeLimits
 
 Result = TypeVar("Result")
 READERS = 3
@@ -34,9 +36,10 @@ class SqliteThreads:
     writer at a time: here it is one thread, whose jobs are done in the order in which they came.
     """
 
-    def __init__(self, url: URL) -> None:
-        """No thread starts, and no connection is made yet."""
+    def __init__(self, url: URL, write_seconds: float) -> None:
+        """No thread starts, and no connection is made yet. `write_seconds` are the limit of writes that call back."""
         self.url = url
+        self._limits = TimeLimits(write_seconds)
         self._readers = _Threads(_engine(url, is_writer=False), "sqlite-reader", READERS)
         self._writer = _Threads(_engine(url, is_writer=True), "sqlite-writer", 1)
 
@@ -48,13 +51,13 @@ class SqliteThreads:
         """Call a function in the thread that writes, in a transaction."""
         return await self._writer.run(change)
 
-    def start_write(self, change: Callable[[Connection], Result], done: Callback[Result], seconds: float) -> None:
-        """Call a function in the thread that writes, in a transaction, and `done` with its outcome.
+    def start_write(self, change: Callable[[sqlite3.Connection], Result], done: Callback[Result]) -> None:
+        """Call a function in the thread that writes, in a transaction of the driver, and `done` with its outcome.
 
-        After so many seconds that is a TimeoutError, and the function is not called if it did not begin. A future and
-        the task that waits for it would cost an append as much as this hand-over to the thread.
+        After the limit that is a TimeoutError, and the function is not called if it did not begin. A future, the task
+        that waits for it, and the transaction of SQLAlchemy would cost an append more than this hand-over.
         """
-        self._writer.start(change, done).limit(seconds)
+        self._writer.start(partial(_in_transaction_of_driver, change), done).limit(self._limits)
 
     async def close(self) -> None:
         """End the threads after the jobs that were sent to them, and close their connections."""
@@ -71,27 +74,34 @@ class _Job:
         self.is_given_up = False
         self._done = done
         self._loop = asyncio.get_running_loop()
-        self._limit: asyncio.TimerHandle | None = None
+        self._limits: TimeLimits | None = None
+        self.ends_at = math.inf
 
     def give_up(self) -> None:
         """Call the function only if it has begun, and pass its outcome on in no case."""
         self.is_given_up = True
 
-    def limit(self, seconds: float) -> None:
+    def limit(self, limits: TimeLimits) -> None:
         """Give the job up after a time, with a TimeoutError."""
-        self._limit = self._loop.call_later(seconds, self._end, TimeoutError())
+        self._limits, self.ends_at = limits, limits.next_end()
+        limits.running[self] = None
+
+    def expire(self) -> None:
+        """Give the job up."""
+        self._end(TimeoutError())
 
     def end(self, outcome: Any) -> None:
         """Pass the outcome to the event loop; called in the thread."""
-        # The loop is closed if its program did not wait.
-        with suppress(RuntimeError):
+        try:
             self._loop.call_soon_threadsafe(self._end, outcome)
+        except RuntimeError:
+            return  # The loop is closed, since its program did not wait.
 
     def _end(self, outcome: Any) -> None:
         if not self.is_given_up:
             self.give_up()
-            if self._limit is not None:
-                self._limit.cancel()
+            if self._limits is not None:
+                del self._limits.running[self]
             self._done(outcome)
 
 
@@ -108,14 +118,14 @@ class _Threads:
     async def run(self, work: Callable[[Connection], Result]) -> Result:
         """Return what a function returns in a thread; if the caller is cancelled before it began, it is not called."""
         outcome: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        job = self.start(work, partial(settle, outcome))
+        job = self.start(partial(_in_transaction, work), partial(settle, outcome))
         try:
             return await outcome
         finally:
             job.give_up()
 
     def start(self, work: Callable[[Connection], Result], done: Callback[Result]) -> _Job:
-        """Call a function in a thread, and `done` with its outcome."""
+        """Call a function in a thread, without a transaction, and `done` with its outcome."""
         if not self._threads:
             # Daemons, so that no statement keeps the process from ending.
             self._threads = [Thread(target=self._work, name=self._name, daemon=True) for _ in range(self._count)]
@@ -143,8 +153,7 @@ class _Threads:
                 continue
             try:
                 connection = connection or self._engine.connect()
-                with connection.begin():
-                    result = job.work(connection)
+                result = job.work(connection)
             except Exception as fault:  # noqa: BLE001 - the caller receives it
                 if _spoils(fault):
                     _close(connection)
@@ -154,6 +163,17 @@ class _Threads:
                 job.end(result)
         _close(connection)
         job.end(None)
+
+
+def _in_transaction(work: Callable[[Connection], Result], connection: Connection) -> Result:
+    with connection.begin():
+        return work(connection)
+
+
+def _in_transaction_of_driver(work: Callable[[sqlite3.Connection], Result], connection: Connection) -> Result:
+    driver: Any = connection.connection.dbapi_connection
+    with driver:
+        return work(driver)
 
 
 def _spoils(fault: Exception) -> bool:
