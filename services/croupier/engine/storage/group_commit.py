@@ -98,6 +98,9 @@ class GroupCommit:
 
         Two appends of a table have the same sequence, as when a client left while its action waited and sent it again.
         """
+        if len(self._waiting) < 2:
+            lone, self._waiting = self._waiting, []
+            return lone
         batch: dict[str, _Waiting] = {}
         later = []
         for waiting in self._waiting:
@@ -138,13 +141,16 @@ class GroupCommit:
         _settle([batch[index] for index in losers], SequenceTaken())
 
     def _stored(self, batch: list[_Waiting]) -> None:
-        self._metrics.commit_rows.observe(sum(len(waiting.append.rows) for waiting in batch))
-        now = time.perf_counter()
+        rows, heads, now = 0, {}, time.perf_counter()
         for waiting in batch:
+            stored = waiting.append.rows
+            rows += len(stored)
+            heads[waiting.append.table_id] = stored[-1][1]
             self._metrics.append_seconds.observe(now - waiting.began)
+        self._metrics.commit_rows.observe(rows)
         try:
             # Before the outcomes, whose tables publish to all their viewers: other engines wait for it.
-            self._on_stored({waiting.append.table_id: waiting.append.head for waiting in batch})
+            self._on_stored(heads)
         finally:
             _settle(batch, None)
 
