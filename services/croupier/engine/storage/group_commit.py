@@ -86,8 +86,8 @@ class GroupCommit:
             asyncio.get_running_loop().call_soon(self._commit_next)
 
     def _commit_next(self) -> None:
-        if batch := self._next_batch():
-            self._commit(batch)
+        if self._waiting:
+            self._commit(self._next_batch())
         else:
             self._is_committing = False
             if self._is_closing:
@@ -98,7 +98,7 @@ class GroupCommit:
 
         Two appends of a table have the same sequence, as when a client left while its action waited and sent it again.
         """
-        if len(self._waiting) < 2:
+        if len(self._waiting) == 1:
             lone, self._waiting = self._waiting, []
             return lone
         batch: dict[str, _Waiting] = {}

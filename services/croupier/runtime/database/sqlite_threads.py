@@ -1,7 +1,6 @@
 """SQLite on threads of its own: a few that read, and one that writes."""
 
 import asyncio
-import math
 import os
 import sqlite3
 from collections.abc import Callable
@@ -57,7 +56,7 @@ class SqliteThreads:
         After the limit that is a TimeoutError, and the function is not called if it did not begin. A future, the task
         that waits for it, and the transaction of SQLAlchemy would cost an append more than this hand-over.
         """
-        self._writer.start(partial(_in_transaction_of_driver, change), done).limit(self._limits)
+        self._writer.start(partial(_in_transaction_of_driver, change), done, self._limits)
 
     async def close(self) -> None:
         """End the threads after the jobs that were sent to them, and close their connections."""
@@ -67,27 +66,29 @@ class SqliteThreads:
 
 
 class _Job:
-    """A function to call, None to end the thread; and what its outcome is passed to, unless the job was given up."""
+    """A function to call, None to end the thread; and what its outcome is passed to, unless the job was given up.
 
-    def __init__(self, work: Callable[[Connection], Any] | None, done: Callback[Any]) -> None:
+    Beyond its limit it is given up with a TimeoutError.
+    """
+
+    def __init__(
+        self, work: Callable[[Connection], Any] | None, done: Callback[Any], limits: TimeLimits | None = None
+    ) -> None:
         self.work = work
         self.is_given_up = False
         self._done = done
         self._loop = asyncio.get_running_loop()
-        self._limits: TimeLimits | None = None
-        self.ends_at = math.inf
+        self._limits = limits
+        if limits is not None:
+            self.ends_at = limits.next_end()
+            limits.running[self] = None
 
     def give_up(self) -> None:
         """Call the function only if it has begun, and pass its outcome on in no case."""
         self.is_given_up = True
 
-    def limit(self, limits: TimeLimits) -> None:
-        """Give the job up after a time, with a TimeoutError."""
-        self._limits, self.ends_at = limits, limits.next_end()
-        limits.running[self] = None
-
     def expire(self) -> None:
-        """Give the job up."""
+        """Give the job up at its limit."""
         self._end(TimeoutError())
 
     def end(self, outcome: Any) -> None:
@@ -99,7 +100,7 @@ class _Job:
 
     def _end(self, outcome: Any) -> None:
         if not self.is_given_up:
-            self.give_up()
+            self.is_given_up = True
             if self._limits is not None:
                 del self._limits.running[self]
             self._done(outcome)
@@ -124,14 +125,16 @@ class _Threads:
         finally:
             job.give_up()
 
-    def start(self, work: Callable[[Connection], Result], done: Callback[Result]) -> _Job:
+    def start(
+        self, work: Callable[[Connection], Result], done: Callback[Result], limits: TimeLimits | None = None
+    ) -> _Job:
         """Call a function in a thread, without a transaction, and `done` with its outcome."""
         if not self._threads:
             # Daemons, so that no statement keeps the process from ending.
             self._threads = [Thread(target=self._work, name=self._name, daemon=True) for _ in range(self._count)]
             for thread in self._threads:
                 thread.start()
-        job = _Job(work, done)
+        job = _Job(work, done, limits)
         self._jobs.put(job)
         return job
 
