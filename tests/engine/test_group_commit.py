@@ -33,6 +33,7 @@ class HeldWriter:
     def __init__(self) -> None:
         self.writes: list[Write] = []
         self.is_closed = False
+        self.fault: Exception | None = None
 
     async def open(self, append: Append, config: TableConfig) -> bool:
         raise NotImplementedError
@@ -41,6 +42,8 @@ class HeldWriter:
         raise NotImplementedError
 
     def write(self, appends: Sequence[Append], done: Callback[Sequence[int]]) -> None:
+        if self.fault:
+            raise self.fault
         self.writes.append(Write([append.table_id for append in appends], done))
 
     def close(self) -> None:
@@ -128,6 +131,18 @@ async def test_a_failed_write_is_the_outcome_of_its_appends_alone(group: Commits
     group.writer.writes[0].done(down)
     group.writer.writes[1].done(())
     assert group.outcomes == [("t1", down), ("t2", down), ("t3", None)]
+
+
+async def test_a_write_that_cannot_begin_fails_its_appends_and_keeps_no_other_from_its_own(group: Commits) -> None:
+    group.writer.fault = fault = RuntimeError("can't start new thread")
+    group.append("t1", "t1")
+    await settled()
+    assert group.outcomes == [("t1", fault)] * 2
+    group.writer.fault = None
+    group.append("t2")
+    await settled()
+    group.writer.writes[0].done(())
+    assert group.outcomes[2:] == [("t2", None)]
 
 
 async def test_an_outcome_that_cannot_be_processed_keeps_no_other_from_its_own(group: Commits) -> None:

@@ -142,7 +142,7 @@ async def test_the_only_engine_knows_the_deadlines_after_a_commit_that_failed_or
         late, early = START + 100, START - 100
         losing.fails = True
         with pytest.raises(Unavailable):
-            await append_durably(store, "t1", [entry(2, deadline=late)], None)
+            await append_durably(store, "t1", [entry(2, deadline=late)], DUE)
         with pytest.raises(Unavailable):
             await append_durably(store, "t2", [entry(2, deadline=0)], TableChange(1, finished=True))
         losing.fails = False

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from croupier.runtime.database.database import TRANSACTION_SECONDS, Database, open_database, sqlite_url
 from croupier.runtime.database.schema_versions import migrate
-from croupier.runtime.database.sqlite_threads import SqliteThreads
+from croupier.runtime.database.sqlite_threads import SqliteThreads, execute_alone
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.server.program import SettingsError
 from tests.databases import copy_database, execute
@@ -161,6 +161,21 @@ async def test_writes_call_back_with_what_they_return_or_raise(database: Databas
     outcomes.start(partial(insert_by_driver, 1))
     outcomes.start(insert_both)
     assert [await outcomes.next() for _ in range(3)] == [(7,), None, sqlite3.IntegrityError]
+    assert await moves(database) == [1]
+
+
+async def test_a_statement_that_is_executed_alone_is_committed_at_its_end(database: Database) -> None:
+    outcomes = Outcomes(database)
+
+    def fail_after(statement: str, driver: sqlite3.Connection) -> None:
+        execute_alone(driver, statement, [1])
+        insert_by_driver(2, driver)
+        raise KeyError
+
+    for _ in range(2):
+        outcomes.start(partial(fail_after, "INSERT INTO moves VALUES (?)"))
+    assert [await outcomes.next() for _ in range(2)] == [KeyError, sqlite3.IntegrityError]
+    # Statements after it are in a transaction again.
     assert await moves(database) == [1]
 
 

@@ -114,7 +114,11 @@ class GroupCommit:
     def _commit(self, batch: list[_Waiting]) -> None:
         self._committing_since = asyncio.get_running_loop().time()
         span = start_shared_span("commit", [waiting.span for waiting in batch])
-        self._writer.write([waiting.append for waiting in batch], partial(self._written, batch, span))
+        written = partial(self._written, batch, span)
+        try:
+            self._writer.write([waiting.append for waiting in batch], written)
+        except Exception as fault:  # noqa: BLE001 - the appends receive it, and the next commit begins
+            written(fault)
 
     def _written(self, batch: list[_Waiting], span: Span, outcome: Sequence[int] | Exception) -> None:
         span.end()

@@ -12,7 +12,7 @@ from croupier.engine.storage.schema import ENTRIES, IS_LAST_ENTRY, TABLES
 from croupier.engine.storage.writer import Append, EntryWriter, change_rows, lost_races, open_table
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.faults import is_transient
-from croupier.runtime.database.sqlite_threads import SqliteThreads
+from croupier.runtime.database.sqlite_threads import SqliteThreads, execute_alone
 from croupier.runtime.outcomes import Callback, call_back
 
 # Text for the driver: SQLAlchemy needs as long for its part of a small transaction as SQLite for all of it.
@@ -80,7 +80,10 @@ class SqliteWriter(EntryWriter):
         return is_opened
 
     def _append(self, appends: Sequence[Append], driver: sqlite3.Connection) -> Sequence[int]:
-        execute_append(driver, appends)
+        if is_one_row(appends):
+            execute_alone(driver, _INSERT, appends[0].rows[0])
+        else:
+            execute_append(driver, appends)
         self._schedule(appends)
         return ()
 
@@ -100,6 +103,11 @@ class SqliteWriter(EntryWriter):
         claimed = [table_id for _, table_id in overdue[:limit]]
         deadlines.update(dict.fromkeys(claimed, until))
         return claimed
+
+
+def is_one_row(appends: Sequence[Append]) -> bool:
+    """Return whether these appends are one entry and change no table, as most moves at human pace."""
+    return len(appends) == 1 and len(appends[0].rows) == 1 and appends[0].change is None
 
 
 def execute_append(driver: sqlite3.Connection, appends: Sequence[Append]) -> None:
