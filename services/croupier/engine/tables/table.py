@@ -173,8 +173,9 @@ class Table:
             if (answered := self._folded.answer_to(action, request_id)) is not None:
                 answer(answered)
                 return True
-            self.entry_rate.check(self._clock())
-            transitions = self._with_end(self._decided(action, request_id, expected_sequence))
+            now = self._clock()
+            self.entry_rate.check(now)
+            transitions = self._with_end(self._decided(action, request_id, expected_sequence, now))
         except ServiceError:
             # Only the current log may refuse a request.
             return False
@@ -223,11 +224,12 @@ class Table:
                 await self.catch_up()
             if (answered := self._folded.answer_to(request, request_id)) is not None:
                 return answered
+            now = self._clock()
             if attempt == 0:
-                self.entry_rate.check(self._clock())
+                self.entry_rate.check(now)
             try:
                 with open_span("decide"):
-                    transitions = self._decided(request, request_id, expected_sequence)
+                    transitions = self._decided(request, request_id, expected_sequence, now)
             except (IllegalNow, StaleSequence):
                 # Another engine may have changed the table: only the current log may refuse a request.
                 if await self.catch_up():
@@ -248,8 +250,8 @@ class Table:
             retry_after_seconds=0.1,
         )
 
-    def _decided(self, request: Request, request_id: str, expected_sequence: int | None) -> list[Transition]:
-        config, state, now = self.config, self.state, self._clock()
+    def _decided(self, request: Request, request_id: str, expected_sequence: int | None, now: int) -> list[Transition]:
+        config, state = self.config, self.state
         match request:
             case SeatActed():
                 outages = self._liveness.outages
