@@ -7,13 +7,14 @@ import pytest
 from google.protobuf import text_format
 
 from croupier.engine.api.action_codec import encode_legal
-from croupier.engine.api.fact_codec import encode_fact, encode_view
+from croupier.engine.api.fact_codec import encode_fact, encode_facts_of_update, encode_view
 from croupier.engine.api.stream_codec import StreamEncoder, encode_acceptance, encode_refusal, encode_snapshot
 from croupier.engine.core.clock import Absence, Due
 from croupier.engine.core.fold import Transition, advance, new_table
 from croupier.engine.core.log import ActedBy, AwaySet, TableConfig
 from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import Declare
+from croupier.games.cards import OWN_CARDS
 from croupier.games.facts import (
     NO_TRUMP,
     SPECTATOR,
@@ -29,6 +30,7 @@ from croupier.games.facts import (
     OwnedPile,
     Pile,
     PileCard,
+    Place,
     RoundEnded,
     RoundScore,
     RoundStarted,
@@ -48,7 +50,7 @@ from croupier.games.values import (
     phrase,
 )
 from croupier.runtime.errors import IllegalNow, to_status
-from croupier_api.v1 import engine_pb2, errors_pb2, facts_pb2
+from croupier_api.v1 import cards_pb2, engine_pb2, errors_pb2, facts_pb2
 from tests.engine.fakes import START
 from tests.engine.play import event_of, every_game, make_config, parsed, some_action, viewers, walk
 
@@ -206,6 +208,47 @@ def test_numbers_in_an_update_have_any_size(number: int) -> None:
     large = transition._replace(entry=entry, after=transition.after._replace(due=due))
     expected = update_without_facts(config, large, number)
     assert StreamEncoder().update(config, large, [], number) == expected.SerializeToString()
+
+
+@every_game
+def test_the_moves_of_cards_in_an_update_are_the_bytes_of_their_messages(game: str, seed: int) -> None:
+    for transition in walk(make_config(game), Random(seed)):
+        moves = [fact for fact in transition.facts if isinstance(fact, CardsMoved)]
+        expected = engine_pb2.TableUpdate(facts=map(message_of_move, moves))
+        assert encode_facts_of_update(moves) == expected.SerializeToString()
+
+
+def test_moves_have_any_number_of_any_cards_between_any_places(seed: int) -> None:
+    random = Random(seed)
+    places: tuple[Place, ...] = (None, 0, 7, "stock", "trick", OwnedPile("stock", 0), OwnedPile("melds", 7))
+    for _ in range(500):
+        cards = tuple(random.choices((0, 52, *OWN_CARDS), k=random.choice((0, 1, 4, 60, 130))))
+        reason, word = random.choice([*MoveReason]), random.choice(("", "cut"))
+        source, target = random.choice(places), random.choice(places)
+        move = CardsMoved(source, target, cards, len(cards) or 300, reason, -1, random.random() < 0.5, word)
+        expected = engine_pb2.TableUpdate(facts=[message_of_move(move)])
+        assert encode_facts_of_update([move]) == expected.SerializeToString()
+
+
+def message_of_move(move: CardsMoved) -> facts_pb2.Fact:
+    message = facts_pb2.CardsMoved(
+        source=message_of_place(move.source),
+        target=message_of_place(move.target),
+        cards=[cards_pb2.Card.ValueType(card + 1) for card in move.cards],
+        count=move.card_count,
+        reason=facts_pb2.MoveReason.ValueType(move.reason),
+        face_down=move.face_down,
+        word=move.word,
+    )
+    return facts_pb2.Fact(cards_moved=message)
+
+
+def message_of_place(place: Place) -> facts_pb2.Place:
+    if isinstance(place, OwnedPile):
+        return facts_pb2.Place(pile=place.name, owner=place.owner)
+    if isinstance(place, str):
+        return facts_pb2.Place(pile=place)
+    return facts_pb2.Place() if place is None else facts_pb2.Place(hand=place)
 
 
 @every_game

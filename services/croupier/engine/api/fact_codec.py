@@ -5,7 +5,9 @@ from functools import lru_cache
 from typing import Any, get_args
 
 from croupier.engine.api.action_codec import encode_action, encode_card, encode_cards, encode_suit
+from croupier.engine.api.wire import double_prefix, prefix, varint
 from croupier.games import facts
+from croupier.games.cards import OWN_CARDS
 from croupier.games.facts import Fact, OwnedPile, Place, Seat
 from croupier.games.values import (
     CardsValue,
@@ -20,6 +22,12 @@ from croupier.games.values import (
 )
 from croupier_api.v1 import engine_pb2, facts_pb2
 
+_FACTS: int = engine_pb2.TableUpdate.FACTS_FIELD_NUMBER
+_CARDS_MOVED: int = facts_pb2.Fact.CARDS_MOVED_FIELD_NUMBER
+_CARDS: int = facts_pb2.CardsMoved.CARDS_FIELD_NUMBER
+_CARD_NUMBERS = tuple(varint(card + 1) for card in range(OWN_CARDS.stop))
+"""By card, the encoding of its number."""
+
 
 def encode_fact(fact: Fact) -> facts_pb2.Fact:
     """Return the message of a fact."""
@@ -28,7 +36,7 @@ def encode_fact(fact: Fact) -> facts_pb2.Fact:
         case facts.RoundStarted(round_number, dealer):
             message.round_started.CopyFrom(facts_pb2.RoundStarted(round=round_number, dealer=dealer))
         case facts.CardsMoved():
-            message.cards_moved.CopyFrom(_encode_move(fact))
+            message.cards_moved.MergeFromString(_move_bytes(fact))
         case facts.Called(call):
             message.called.call.CopyFrom(_encode_call(call))
         case facts.ContractChanged(changes):
@@ -53,16 +61,26 @@ def encode_fact(fact: Fact) -> facts_pb2.Fact:
     return message
 
 
-def _encode_move(fact: facts.CardsMoved) -> facts_pb2.CardsMoved:
-    return facts_pb2.CardsMoved(
-        source=_encode_place(fact.source),
-        target=_encode_place(fact.target),
-        cards=encode_cards(fact.cards),
-        count=fact.card_count,
-        reason=facts_pb2.MoveReason.ValueType(fact.reason),
-        face_down=fact.face_down,
-        word=fact.word,
+def _move_bytes(fact: facts.CardsMoved) -> bytes:
+    """Return the fields of a move by hand, as the cards of tricks and hands are hardly ever the same again."""
+    source, target, cards, count, reason, _, face_down, word = fact
+    before, after = _around_cards(source, target, count, reason, face_down, word)
+    if not cards:
+        return before + after
+    numbers = b"".join([_CARD_NUMBERS[card] for card in cards])
+    return before + prefix(_CARDS, len(numbers)) + numbers + after
+
+
+@lru_cache(maxsize=2048)
+def _around_cards(
+    source: Place, target: Place, count: int, reason: facts.MoveReason, face_down: bool, word: str
+) -> tuple[bytes, bytes]:
+    """Return the fields of a move before its cards, and those after them."""
+    before = facts_pb2.CardsMoved(source=_encode_place(source), target=_encode_place(target))
+    after = facts_pb2.CardsMoved(
+        count=count, reason=facts_pb2.MoveReason.ValueType(reason), face_down=face_down, word=word
     )
+    return before.SerializeToString(), after.SerializeToString()
 
 
 def _encode_place(place: Place) -> facts_pb2.Place:
@@ -77,23 +95,31 @@ def _encode_place(place: Place) -> facts_pb2.Place:
             return facts_pb2.Place(pile=place)
 
 
-def encode_fact_of_update(fact: Fact) -> bytes:
-    """Return a fact as an encoded field of TableUpdate.
+def encode_facts_of_update(known: Iterable[Fact]) -> bytes:
+    """Return facts as encoded fields of TableUpdate.
 
     Equal facts recur often, so their encoding is cached. Each kind has its own cache, because tuples of different kinds
     can be equal.
     """
-    return _ENCODED[type(fact)](fact)
+    return b"".join([_ENCODED[type(fact)](fact) for fact in known])
 
 
 def _as_part_of_update(fact: Fact) -> bytes:
     return engine_pb2.TableUpdate(facts=[encode_fact(fact)]).SerializeToString()
 
 
+def _move_as_part_of_update(fact: facts.CardsMoved) -> bytes:
+    move = _move_bytes(fact)
+    return double_prefix(_FACTS, _CARDS_MOVED, len(move)) + move
+
+
 _SENT_ONCE = frozenset({facts.RoundEnded, facts.GameEnded, facts.HandRevealed, facts.CardOrderChanged})
 """Long facts, which are sent to all viewers of a table at once and hardly ever again."""
 _ENCODED: dict[type[Any], Callable[[Any], bytes]] = {
-    kind: lru_cache(maxsize=64 if kind in _SENT_ONCE else 2048)(_as_part_of_update) for kind in get_args(Fact)
+    kind: lru_cache(maxsize=64 if kind in _SENT_ONCE else 2048)(
+        _move_as_part_of_update if kind is facts.CardsMoved else _as_part_of_update
+    )
+    for kind in get_args(Fact)
 }
 
 

@@ -14,8 +14,9 @@ from functools import lru_cache
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.engine.api.action_codec import encode_action, encode_legal
-from croupier.engine.api.fact_codec import encode_fact_of_update, encode_view
+from croupier.engine.api.fact_codec import encode_facts_of_update, encode_view
 from croupier.engine.api.table_codec import encode_table
+from croupier.engine.api.wire import double_prefix, prefix, tag, varint
 from croupier.engine.core.clock import Absence
 from croupier.engine.core.fold import OpenProposal, TableState, Transition
 from croupier.engine.core.log import ActedBy, AwaySet, ClockCompensated, Proposed, TableConfig, Voted
@@ -36,47 +37,11 @@ _LEGAL_ACTIONS: int = engine_pb2.TableUpdate.LEGAL_ACTIONS_FIELD_NUMBER
 _EVENTS_OF_SEATS = (SeatActed, Proposed, Voted, AwaySet)
 
 
-def _varint(number: int) -> bytes:
-    """Return the encoding of a number of at least 0."""
-    if number < 1 << 14:
-        return _cached_varint(number)
-    # The upper part of a time is the same for 16 seconds.
-    return bytes((number & 0x7F | 0x80, number >> 7 & 0x7F | 0x80)) + _cached_varint(number >> 14)
-
-
-@lru_cache(maxsize=4096)
-def _cached_varint(number: int) -> bytes:
-    encoded = bytearray()
-    while number > 0x7F:
-        encoded.append(number & 0x7F | 0x80)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)
-
-
-def _tag(field_number: int, wire_type: int = 0) -> bytes:
-    """Return the tag of a field; the type 0 is a number, 2 an embedded message."""
-    return bytes((field_number << 3 | wire_type,))
-
-
-_SEQUENCE_TAG = _tag(engine_pb2.TableUpdate.SEQUENCE_FIELD_NUMBER)
-_ANSWERED_TAG = _tag(engine_pb2.ActionAnswer.SEQUENCE_FIELD_NUMBER)
-_STORED_TAG = _tag(engine_pb2.TableUpdate.STORED_UNIX_MS_FIELD_NUMBER)
-_DEADLINE_TAG = _tag(engine_pb2.TurnClock.DEADLINE_UNIX_MS_FIELD_NUMBER)
-_SERVER_TAG = _tag(engine_pb2.TurnClock.SERVER_UNIX_MS_FIELD_NUMBER)
-
-
-@lru_cache(maxsize=4096)
-def _prefix(field_number: int, length: int) -> bytes:
-    """Return the tag and the length that precede an embedded message."""
-    return _tag(field_number, 2) + _varint(length)
-
-
-@lru_cache(maxsize=4096)
-def _update_prefix(length: int) -> bytes:
-    """Return the bytes that precede the fields of an update in a message of a stream."""
-    prefix = _prefix(_UPDATE, length)
-    return _prefix(_TABLE_EVENT, len(prefix) + length) + prefix
+_SEQUENCE_TAG = tag(engine_pb2.TableUpdate.SEQUENCE_FIELD_NUMBER)
+_ANSWERED_TAG = tag(engine_pb2.ActionAnswer.SEQUENCE_FIELD_NUMBER)
+_STORED_TAG = tag(engine_pb2.TableUpdate.STORED_UNIX_MS_FIELD_NUMBER)
+_DEADLINE_TAG = tag(engine_pb2.TurnClock.DEADLINE_UNIX_MS_FIELD_NUMBER)
+_SERVER_TAG = tag(engine_pb2.TurnClock.SERVER_UNIX_MS_FIELD_NUMBER)
 
 
 @lru_cache(maxsize=4096)
@@ -92,13 +57,14 @@ class StreamEncoder(Encoder):
     """Encodes the messages of a table's streams; every `now` is in milliseconds since 1970 UTC."""
 
     def update(self, config: TableConfig, transition: Transition, known: Iterable[Fact], now: int) -> bytes:
-        entry, after = transition.entry, transition.after
-        head = _SEQUENCE_TAG + _varint(entry.sequence) + _STORED_TAG + _varint(entry.at)
-        actor = _actor(entry.event.seat if isinstance(entry.event, _EVENTS_OF_SEATS) else None, entry.acted_by)
+        entry, _, after, _, _ = transition
+        sequence, at, _, event, acted_by, _ = entry
+        head = _SEQUENCE_TAG + varint(sequence) + _STORED_TAG + varint(at)
+        actor = _actor(event.seat if isinstance(event, _EVENTS_OF_SEATS) else None, acted_by)
         clock = _turn_clock_bytes(after, now)
-        is_usual = type(entry.event) is SeatActed and after.proposal is None and not after.is_over
+        is_usual = type(event) is SeatActed and after.proposal is None and not after.is_over
         rest = b"" if is_usual else _rare_fields(config, transition)
-        return b"".join([head, actor, _prefix(_CLOCK, len(clock)), clock, rest, *map(encode_fact_of_update, known)])
+        return b"".join((head, actor, prefix(_CLOCK, len(clock)), clock, rest, encode_facts_of_update(known)))
 
     def legal_actions(self, table: TableState, seat: Seat) -> bytes:
         legal = table.legal_actions(seat)
@@ -106,10 +72,10 @@ class StreamEncoder(Encoder):
             encoded = encode_legal(legal).SerializeToString()
         else:
             encoded = b"".join([_LEGAL_PLAY.get(id(action)) or _action_of_legal(action) for action in legal.actions])
-        return _prefix(_LEGAL_ACTIONS, len(encoded)) + encoded
+        return prefix(_LEGAL_ACTIONS, len(encoded)) + encoded
 
     def message_of_update(self, update: bytes) -> bytes:
-        return _update_prefix(len(update)) + update
+        return double_prefix(_TABLE_EVENT, _UPDATE, len(update)) + update
 
     def snapshot(
         self, config: TableConfig, table: TableState, viewer: Viewer, now: int, presence: Presence | None = None
@@ -164,8 +130,8 @@ def _message(event: TableEvent) -> bytes:
 def encode_acceptance(request_id: str, sequence: int) -> bytes:
     """Return the message with the answer to an action that was stored."""
     encoded = request_id.encode()
-    answer = _prefix(_REQUEST_ID, len(encoded)) + encoded + _ANSWERED_TAG + _varint(sequence)
-    return _prefix(_ANSWER, len(answer)) + answer
+    answer = prefix(_REQUEST_ID, len(encoded)) + encoded + _ANSWERED_TAG + varint(sequence)
+    return prefix(_ANSWER, len(answer)) + answer
 
 
 def encode_refusal(request_id: str, error: ServiceError) -> bytes:
@@ -206,8 +172,8 @@ def _encode_turn_clock(table: TableState, now: int) -> engine_pb2.TurnClock:
 def _turn_clock_bytes(table: TableState, now: int) -> bytes:
     clock = table.clock
     seats, left_seats = _seats_of_clock(clock.reserves, clock.absences)
-    deadline = _DEADLINE_TAG + _varint(table.due.at) if table.due else b""
-    return b"".join((deadline, seats, _SERVER_TAG, _varint(now), left_seats))
+    deadline = _DEADLINE_TAG + varint(table.due.at) if table.due else b""
+    return b"".join((deadline, seats, _SERVER_TAG, varint(now), left_seats))
 
 
 @lru_cache(maxsize=4096)
