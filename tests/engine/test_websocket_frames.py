@@ -1,4 +1,4 @@
-"""Frames of a client that are read by hand: the same events as by the library, wherever the network cuts them."""
+"""Frames that are read and written by hand: the same events as by the library, wherever the network cuts them."""
 
 from collections.abc import Iterator, Mapping
 from random import Random
@@ -99,7 +99,8 @@ def _message(content: bytes, is_text: bool) -> Event:
 class RecordingSession(Session):
     """A session that records what its connection has for it."""
 
-    def __init__(self, _connection: WebSocketConnection, _table_id: str, _headers: Mapping[str, str]) -> None:
+    def __init__(self, connection: WebSocketConnection, _table_id: str, _headers: Mapping[str, str]) -> None:
+        self.connection = connection
         self.events: list[Event] = []
 
     def receive(self, content: bytes | str) -> None:
@@ -164,6 +165,15 @@ async def test_a_message_is_taken_by_hand_only_where_the_library_would_take_one(
             transport.protocol.data_received(each)
             await settled()
     assert (session.events, transport.received) == by_the_library(b"".join(frames))
+
+
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536])
+async def test_messages_are_sent_in_the_frames_of_the_library(size: int) -> None:
+    for opcode in (Opcode.BINARY, Opcode.TEXT):
+        session, transport = await connected()
+        send = session.connection.send if opcode is Opcode.BINARY else session.connection.send_text
+        send(b"x" * size)
+        assert transport.received == Frame(opcode, b"x" * size).serialize(mask=False)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -17,7 +17,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 from croupier.engine.api.play_session import malformed
-from croupier.engine.api.websocket_frames import frame_end, header, short_message
+from croupier.engine.api.websocket_frames import MAX_SHORT, SHORT_HEADERS, frame_end, header, short_message
 from croupier.engine.tables.direct_writer import MAX_BUFFERED_BYTES
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
 from croupier.runtime.errors import ServiceError
@@ -111,10 +111,17 @@ class WebSocketConnection(asyncio.Protocol):
 
     # The three calls of a stream, and the flow of what the client sends
 
-    def send(self, message: bytes, opcode: Opcode = Opcode.BINARY) -> None:
-        """Write a message, unless the connection is closed."""
+    def send(self, message: bytes) -> None:
+        """Write a binary message, unless the connection is closed."""
         if self._is_open:
-            self._transport.write(header(opcode, len(message)) + message)
+            size = len(message)
+            head = SHORT_HEADERS[size] if size <= MAX_SHORT else header(Opcode.BINARY, size)
+            self._transport.write(head + message)
+
+    def send_text(self, message: bytes) -> None:
+        """Write a text message, unless the connection is closed."""
+        if self._is_open:
+            self._transport.write(header(Opcode.TEXT, len(message)) + message)
 
     def close(self, code: int) -> None:
         """Close with a code, and abort the connection if the client does not close it too in MAX_WRITE_SECONDS."""

@@ -12,18 +12,22 @@ from croupier.runtime.server.grpc_server import MAX_REQUEST_BYTES
 
 _FIN, _MASKED = 0x80, 0x80
 _BINARY = _FIN | Opcode.BINARY
-_MAX_SHORT = 125
+MAX_SHORT = 125
 """The size of a message whose header has it in one byte."""
 _HEADER_16, _HEADER_64 = Struct("!BBH"), Struct("!BBQ")
 
 
 def header(opcode: Opcode, size: int) -> bytes:
     """Return the header of a frame that is a whole message of the server."""
-    if size <= _MAX_SHORT:
+    if size <= MAX_SHORT:
         return bytes((_FIN | opcode, size))
     if size < 1 << 16:
         return _HEADER_16.pack(_FIN | opcode, 126, size)
     return _HEADER_64.pack(_FIN | opcode, 127, size)
+
+
+SHORT_HEADERS = tuple(header(Opcode.BINARY, size) for size in range(MAX_SHORT + 1))
+"""The headers of short binary messages, by size: most messages of a table are short."""
 
 
 def frame_end(data: bytes, start: int) -> int:
@@ -34,7 +38,7 @@ def frame_end(data: bytes, start: int) -> int:
     if len(data) < start + 2:
         return start
     size, mask = data[start + 1] - _MASKED, start + 2
-    if size > _MAX_SHORT:
+    if size > MAX_SHORT:
         mask += 2 if size == 126 else 8
         # If bytes of it are missing, this is less than the whole.
         size = int.from_bytes(data[start + 2 : mask])
@@ -46,6 +50,6 @@ def frame_end(data: bytes, start: int) -> int:
 
 def short_message(data: bytes) -> bytes | None:
     """Return the content of exactly one frame that is a whole binary message of at most 125 bytes, None otherwise."""
-    if data[0] == _BINARY and len(data) >= 6 and len(data) - 6 == data[1] - _MASKED <= _MAX_SHORT:
+    if data[0] == _BINARY and len(data) >= 6 and len(data) - 6 == data[1] - _MASKED <= MAX_SHORT:
         return apply_mask(data[6:], data[2:6])
     return None

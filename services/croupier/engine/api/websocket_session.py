@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from opentelemetry import trace
 from opentelemetry.context import attach
-from websockets.frames import CloseCode, Opcode
+from websockets.frames import CloseCode
 
 from croupier.engine.api.play_session import PLAY_TABLE, PlaySession, check_first, first_message_late
 from croupier.engine.api.servicer import EngineServicer
@@ -200,7 +200,7 @@ class WebSocketSession:
     # The port of the subscription, and the end
 
     def _send_json(self, message: bytes) -> None:
-        self._connection.send(to_json(message), Opcode.TEXT)
+        self._connection.send_text(to_json(message))
 
     def end(self, error: Exception | None) -> None:
         """End with an error, or because the game is over or the stream continues elsewhere."""
