@@ -19,7 +19,7 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from benchmarks.websocket import send_output
-from croupier.engine.api.websocket_frames import header
+from croupier.engine.api.websocket.frames import header
 from croupier.runtime.server.grpc_server import run, wait_for_stop
 from croupier.runtime.server.tuning import tune_process
 from croupier_client.sockets import GRPC, WEBSOCKET

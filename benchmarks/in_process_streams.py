@@ -10,7 +10,7 @@ from websockets.uri import parse_uri
 
 from benchmarks.websocket import masked_frame
 from croupier.engine.api.servicer import EngineServicer
-from croupier.engine.api.websocket_server import WebSocketServer
+from croupier.engine.api.websocket.server import WebSocketServer
 from croupier.runtime.admission.admission import Admission
 from croupier.runtime.admission.limits import Limits
 from croupier.runtime.admission.network import ADDRESS_HEADER

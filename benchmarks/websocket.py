@@ -9,7 +9,7 @@ from websockets.frames import Opcode
 from websockets.protocol import Protocol
 from websockets.uri import parse_uri
 
-from croupier.engine.api.websocket_frames import header
+from croupier.engine.api.websocket.frames import header
 
 OPENING_SECONDS = 60.0
 BINARY = 0x80 | Opcode.BINARY

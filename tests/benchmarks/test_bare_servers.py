@@ -7,7 +7,7 @@ from websockets.frames import Opcode
 
 from benchmarks.bare_load import bare_server, bare_streams
 from benchmarks.websocket import first_frame
-from croupier.engine.api.websocket_frames import header
+from croupier.engine.api.websocket.frames import header
 from croupier_client.sockets import GRPC, WEBSOCKET
 
 SECONDS = 60

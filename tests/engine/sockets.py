@@ -14,7 +14,7 @@ from websockets.uri import parse_uri
 
 from croupier.engine.api.action_codec import encode_action
 from croupier.engine.api.play_session import PLAY_TABLE
-from croupier.engine.api.websocket_server import WebSocketServer
+from croupier.engine.api.websocket.server import WebSocketServer
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.runtime.admission.limits import Limits

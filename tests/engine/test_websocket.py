@@ -6,7 +6,7 @@ from random import Random
 from google.protobuf import json_format
 
 from croupier.engine.api.play_session import PLAY_TABLE
-from croupier.engine.api.websocket_connection import PING_SECONDS
+from croupier.engine.api.websocket.connection import PING_SECONDS
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS
 from croupier.engine.tables.table import Table

@@ -11,8 +11,8 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.speedups import apply_mask
 
-from croupier.engine.api.websocket_connection import Session, WebSocketConnection
-from croupier.engine.api.websocket_frames import frame_end
+from croupier.engine.api.websocket.connection import Session, WebSocketConnection
+from croupier.engine.api.websocket.frames import frame_end
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.server.grpc_server import MAX_REQUEST_BYTES
 from tests.engine.sockets import FakeTransport

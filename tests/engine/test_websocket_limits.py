@@ -7,8 +7,8 @@ import pytest
 import structlog
 
 from croupier.engine.api.play_session import PLAY_TABLE
-from croupier.engine.api.websocket_connection import BYTES_PER_STEP
-from croupier.engine.api.websocket_session import MAX_WAITING_MESSAGES
+from croupier.engine.api.websocket.connection import BYTES_PER_STEP
+from croupier.engine.api.websocket.session import MAX_WAITING_MESSAGES
 from croupier.engine.tables.direct_writer import MAX_BUFFERED_BYTES, MESSAGES_PER_STEP
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS

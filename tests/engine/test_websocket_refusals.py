@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from croupier.engine.api.websocket_connection import HANDSHAKE_SECONDS
-from croupier.engine.api.websocket_session import FIRST_MESSAGE_SECONDS
+from croupier.engine.api.websocket.connection import HANDSHAKE_SECONDS
+from croupier.engine.api.websocket.session import FIRST_MESSAGE_SECONDS
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
 from croupier.runtime.errors import to_status

@@ -10,7 +10,7 @@ from croupier.engine.api.control_servicer import SERVICE_NAME as CONTROL_SERVICE
 from croupier.engine.api.control_servicer import EngineControlServicer
 from croupier.engine.api.scoring_channel import ScoringChannel, check_key
 from croupier.engine.api.servicer import SERVICE_NAME, EngineServicer
-from croupier.engine.api.websocket_server import WebSocketServer
+from croupier.engine.api.websocket.server import WebSocketServer
 from croupier.engine.assembly import assemble
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.admission.limits import limits_of

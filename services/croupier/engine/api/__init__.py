@@ -1,1 +1,1 @@
-"""The engine over gRPC: servicers, codecs, and the delivery of reports to scoring."""
+"""The engine over gRPC and WebSocket: servicers, codecs, and the delivery of reports to scoring."""

@@ -13,8 +13,8 @@ from websockets.frames import CloseCode
 
 from croupier.engine.api.play_session import PLAY_TABLE, PlaySession, check_first, first_message_late
 from croupier.engine.api.servicer import EngineServicer
-from croupier.engine.api.websocket_codec import decode, encode_error, to_json
-from croupier.engine.api.websocket_connection import WebSocketConnection
+from croupier.engine.api.websocket.codec import decode, encode_error, to_json
+from croupier.engine.api.websocket.connection import WebSocketConnection
 from croupier.engine.tables.direct_writer import DirectWriter
 from croupier.runtime.admission.costs import MESSAGE_COST
 from croupier.runtime.admission.network import ADDRESS_HEADER, network_of

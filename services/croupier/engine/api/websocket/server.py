@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import cast
 
 from croupier.engine.api.servicer import EngineServicer
-from croupier.engine.api.websocket_connection import WebSocketConnection
-from croupier.engine.api.websocket_session import WebSocketSession
+from croupier.engine.api.websocket.connection import WebSocketConnection
+from croupier.engine.api.websocket.session import WebSocketSession
 from croupier.runtime.server.calls import Calls
 from croupier.runtime.server.grpc_server import MAX_UNARY_CALLS
 

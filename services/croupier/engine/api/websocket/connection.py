@@ -1,6 +1,6 @@
 """One connection of a WebSocket: handshake, frames, pings and close, by the protocol without I/O of `websockets`.
 
-The usual frames are written and read by hand, see websocket_frames.py; the library gets all others, each one whole.
+The usual frames are written and read by hand, see frames.py; the library gets all others, each one whole.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 from croupier.engine.api.play_session import malformed
-from croupier.engine.api.websocket_frames import MAX_SHORT, SHORT_HEADERS, frame_end, header, short_message
+from croupier.engine.api.websocket.frames import MAX_SHORT, SHORT_HEADERS, frame_end, header, short_message
 from croupier.engine.tables.direct_writer import MAX_BUFFERED_BYTES
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
 from croupier.runtime.errors import ServiceError

@@ -1,0 +1,1 @@
+"""A WebSocket of a table: connection, frames, and the PlayTable stream over it."""
