@@ -22,10 +22,10 @@ MOVES_AT_ONCE: Mapping[str, int] = {FULL_SPEED: TABLES, HUMAN_PACE: 1}
 """At full speed a commit has a move of each table, at human pace one move."""
 RECORDED_BUILD = "CPython 3.11.7 on x86_64, without --enable-optimizations, without --with-lto"
 RECORDED: Mapping[tuple[str, str], int] = {
-    (GRPC, FULL_SPEED): 451_000,
-    (GRPC, HUMAN_PACE): 636_000,
-    (WEBSOCKET, FULL_SPEED): 435_000,
-    (WEBSOCKET, HUMAN_PACE): 628_000,
+    (GRPC, FULL_SPEED): 378_000,
+    (GRPC, HUMAN_PACE): 443_000,
+    (WEBSOCKET, FULL_SPEED): 337_000,
+    (WEBSOCKET, HUMAN_PACE): 401_000,
 }
 """Instructions of a move by transport and pace, with that Python; other builds need up to a ninth more or less."""
 TIMEOUT_SECONDS = 600
