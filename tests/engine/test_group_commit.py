@@ -145,6 +145,19 @@ async def test_a_write_that_cannot_begin_fails_its_appends_and_keeps_no_other_fr
     assert group.outcomes[2:] == [("t2", None)]
 
 
+async def test_writes_that_cannot_begin_fail_in_their_order_however_many_wait(group: Commits) -> None:
+    group.writer.fault, failed = RuntimeError("can't start new thread"), list[int]()
+
+    def fail(number: int, _: Exception | None) -> None:
+        failed.append(number)
+
+    for number in range(500):
+        # Each needs a commit of its own.
+        group.commits.append(append_of("t1", [entry(2)], None), partial(fail, number))
+    await settled()
+    assert failed == [*range(500)]
+
+
 async def test_an_outcome_that_cannot_be_processed_keeps_no_other_from_its_own(group: Commits) -> None:
     faults: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context["exception"]))

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, make_url, select
 
 from croupier.engine.core.fold import Turn
-from croupier.engine.storage.port import TableChange, TableStatus, append_durably
+from croupier.engine.storage.port import SequenceTaken, TableChange, TableStatus, append_durably
 from croupier.engine.storage.schema import DEADLINES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.writer import REPORT_MILLISECONDS
@@ -97,6 +97,16 @@ async def test_an_engine_that_starts_knows_the_deadlines_and_turns_of_open_table
         assert await started.claim_overdue(START + 2, START + 50, 10) == ["t4", "t2"]
         assert await started.claim_overdue(START + 3, START + 50, 10) == ["t1"]
         assert await started.claim_overdue(START + 50, START + 60, 10) == []
+
+
+async def test_an_append_that_lost_a_race_changes_no_deadline(store: SqlTableStore) -> None:
+    await opened(store, "t1")
+    await append_durably(store, "t1", [entry(2, deadline=START + 5)], None)
+    assert await store.claim_overdue(START, START + 50, 10) == []
+    with pytest.raises(SequenceTaken):
+        await append_durably(store, "t1", [entry(2, deadline=START - 5)], None)
+    assert await store.claim_overdue(START, START + 50, 10) == []
+    assert await store.claim_overdue(START + 6, START + 50, 10) == ["t1"]
 
 
 class LosingThreads(SqliteThreads):

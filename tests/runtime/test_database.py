@@ -2,7 +2,9 @@
 
 import asyncio
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -179,6 +181,18 @@ def test_a_read_only_server_passes_by_a_failover() -> None:
         assert is_transient(fault)
         assert is_unreachable(fault)
         assert describe(fault) == "it is read-only: use the URL of the primary"
+
+
+def test_only_an_error_of_a_file_advises_to_check_its_path(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    with closing(sqlite3.connect(file)) as holder, closing(sqlite3.connect(file, timeout=0)) as other:
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError) as locked:
+            other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(sqlite3.OperationalError) as missing:
+        sqlite3.connect(tmp_path / "missing" / "x.db")
+    assert describe(locked.value) == "database is locked"
+    assert describe(missing.value) == "unable to open database file: check its path and rights"
 
 
 def test_a_connection_that_is_lost_within_a_command_has_one_description() -> None:

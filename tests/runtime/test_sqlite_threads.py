@@ -179,6 +179,21 @@ async def test_a_statement_that_is_executed_alone_is_committed_at_its_end(databa
     assert await moves(database) == [1]
 
 
+async def test_a_thread_that_could_not_start_is_started_by_the_next_write(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    await database.close()
+    with monkeypatch.context() as exhausted:
+        exhausted.setattr(threading.Thread, "start", fails)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            await database.write(partial(insert, 1))
+    await database.write(partial(insert, 2))
+    assert await moves(database) == [2]
+
+
 async def test_writes_that_take_too_long_call_back_once_and_are_left_out_before_their_turn(database: Database) -> None:
     held, loop, now, outcomes = HeldWrite(insert_by_driver), asyncio.get_running_loop(), [0.0], Outcomes(database)
     assert isinstance(loop, SettlingLoop)

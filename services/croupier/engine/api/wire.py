@@ -6,7 +6,7 @@ Concatenated encoded fields are a message, whose fields the library orders by th
 from functools import lru_cache
 
 _PAIRS = tuple(bytes((number & 0x7F | 0x80, number >> 7 | 0x80)) for number in range(1 << 14))
-"""By 14 bits of a number, their bytes where others follow: 0.9 MB, as every update has three times."""
+"""By 14 bits of a number, their bytes where others follow. They take 0.9 MB; an update has three points in time."""
 
 
 def varint(number: int) -> bytes:
@@ -28,7 +28,7 @@ def _cached_varint(number: int) -> bytes:
 
 
 def tag(field_number: int, wire_type: int = 0) -> bytes:
-    """Return the tag of a field; the type 0 is a number, 2 an embedded message."""
+    """Return the tag of a field with a number up to 15; the type 0 is a number, 2 an embedded message."""
     return bytes((field_number << 3 | wire_type,))
 
 

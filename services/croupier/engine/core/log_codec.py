@@ -253,6 +253,7 @@ def _columns_of(rows: Sequence[Row]) -> Fields:
 
 
 def _columns(rows: Sequence[Row | Entry], split: Sequence[tuple[str, bytes]]) -> Fields:
+    """Return the columns of rows or entries, which both begin with sequence, time and deadline."""
     times = [row[1] for row in rows]
     return {
         "v": LOG_VERSION,

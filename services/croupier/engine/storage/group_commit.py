@@ -118,7 +118,7 @@ class GroupCommit:
         try:
             self._writer.write([waiting.append for waiting in batch], written)
         except Exception as fault:  # noqa: BLE001 - the appends receive it, and the next commit begins
-            written(fault)
+            asyncio.get_running_loop().call_soon(written, fault)
 
     def _written(self, batch: list[_Waiting], span: Span, outcome: Sequence[int] | Exception) -> None:
         span.end()

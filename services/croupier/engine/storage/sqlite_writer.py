@@ -43,6 +43,7 @@ class SqliteWriter(EntryWriter):
         changed it too, and others may be stored without an answer: after both it is read again.
         """
         self._finding_losers: asyncio.Task[Sequence[int]] | None = None
+        """The task that looks for lost races, which nothing else refers to."""
 
     async def open(self, append: Append, config: TableConfig) -> bool:
         try:

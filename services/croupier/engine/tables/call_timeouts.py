@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TypeAlias
 
 from croupier.runtime.errors import ServiceError, Unavailable
-from croupier.runtime.time_limits import Limited, TimeLimits
+from croupier.runtime.time_limits import TimeLimits
 from croupier_api.v1 import errors_pb2
 
 CALL_TIMEOUT_SECONDS = 10.0
@@ -26,21 +26,20 @@ class CallTimeouts:
 
         An append in progress then continues in the background, since it may still become durable.
         """
-        return CallTimeout(self._limits.running, self._limits.next_end())
+        return CallTimeout(self._limits)
 
     def answer_in_time(self, answer: Answer) -> "TimedAnswer":
         """Return the answer of a call that no task waits for; it is Unavailable if the call takes longer."""
-        return TimedAnswer(self._limits.running, self._limits.next_end(), answer)
+        return TimedAnswer(self._limits, answer)
 
 
 class CallTimeout:
-    """The limit of one call, in the time of the event loop; cancels as asyncio.timeout() does."""
+    """The limit of one call; cancels as asyncio.timeout() does."""
 
-    __slots__ = ("_cancelling", "_is_expired", "_running", "_task", "ends_at")
+    __slots__ = ("_cancelling", "_is_expired", "_limits", "_task")
 
-    def __init__(self, running: dict[Limited, None], ends_at: float) -> None:
-        self.ends_at = ends_at
-        self._running = running
+    def __init__(self, limits: TimeLimits) -> None:
+        self._limits = limits
         self._is_expired = False
 
     def __enter__(self) -> None:
@@ -48,36 +47,34 @@ class CallTimeout:
         if task is None:
             raise RuntimeError("a time-out needs a task that it can cancel")
         self._task, self._cancelling = task, task.cancelling()
-        self._running[self] = None
+        self._limits.begin(self)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._running.pop(self, None)
+        self._limits.end(self)
         if self._is_expired and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
             raise _late() from None
 
     def expire(self) -> None:
         """Cancel the block."""
-        del self._running[self]
-        self._is_expired = True
-        self._task.cancel()
+        if self._limits.end(self):
+            self._is_expired = True
+            self._task.cancel()
 
 
 class TimedAnswer:
     """An answer that is given once, in time or as a refusal; later outcomes of its call are ignored."""
 
-    __slots__ = ("_answer", "_running", "ends_at")
+    __slots__ = ("_answer", "_limits")
 
-    def __init__(self, running: dict[Limited, None], ends_at: float, answer: Answer) -> None:
-        self.ends_at = ends_at
-        self._running = running
+    def __init__(self, limits: TimeLimits, answer: Answer) -> None:
+        self._limits = limits
         self._answer = answer
-        running[self] = None
+        limits.begin(self)
 
     def __call__(self, outcome: int | ServiceError) -> None:
-        if self in self._running:
-            del self._running[self]
+        if self._limits.end(self):
             self._answer(outcome)
 
     def expire(self) -> None:

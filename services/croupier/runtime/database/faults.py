@@ -25,6 +25,8 @@ _READ_ONLY = "25006"
 _CONNECTION_LOST = "08003"
 _UNREACHABLE_CLASSES = ("08", "53", "57", _READ_ONLY)
 
+_CODES_OF_FILES = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+"""Of SQLite, without the rest of an extended code."""
 _DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "28P01": "its server refuses this user and password: check both in the URL",
@@ -102,7 +104,7 @@ def describe(fault: BaseException) -> str:
     message = (str(error).splitlines() or [type(error).__name__])[0]
     if sql_state(fault) == _MISSING_PRIVILEGE:
         return f"{message}: grant it to this user, or use the owner's URL"
-    is_of_file = isinstance(fault, OperationalError | sqlite3.OperationalError)
+    is_of_file = isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _CODES_OF_FILES
     return f"{message}: check its path and rights" if is_of_file else message
 
 

@@ -80,12 +80,13 @@ class _Job:
         self._loop = asyncio.get_running_loop()
         self._limits = limits
         if limits is not None:
-            self.ends_at = limits.next_end()
-            limits.running[self] = None
+            limits.begin(self)
 
     def give_up(self) -> None:
         """Call the function only if it has begun, and pass its outcome on in no case."""
         self.is_given_up = True
+        if self._limits is not None:
+            self._limits.end(self)
 
     def expire(self) -> None:
         """Give the job up at its limit."""
@@ -100,9 +101,7 @@ class _Job:
 
     def _end(self, outcome: Any) -> None:
         if not self.is_given_up:
-            self.is_given_up = True
-            if self._limits is not None:
-                del self._limits.running[self]
+            self.give_up()
             self._done(outcome)
 
 
@@ -129,11 +128,11 @@ class _Threads:
         self, work: Callable[[Connection], Result], done: Callback[Result], limits: TimeLimits | None = None
     ) -> _Job:
         """Call a function in a thread, without a transaction, and `done` with its outcome."""
-        if not self._threads:
+        while len(self._threads) < self._count:
             # Daemons, so that no statement keeps the process from ending.
-            self._threads = [Thread(target=self._work, name=self._name, daemon=True) for _ in range(self._count)]
-            for thread in self._threads:
-                thread.start()
+            thread = Thread(target=self._work, name=self._name, daemon=True)
+            thread.start()
+            self._threads.append(thread)
         job = _Job(work, done, limits)
         self._jobs.put(job)
         return job

@@ -50,6 +50,6 @@ def frame_end(data: bytes, start: int) -> int:
 
 def short_message(data: bytes) -> bytes | None:
     """Return the content of exactly one frame that is a whole binary message of at most 125 bytes, None otherwise."""
-    if data[0] == _BINARY and len(data) >= 6 and len(data) - 6 == data[1] - _MASKED <= MAX_SHORT:
+    if len(data) >= 6 and data[0] == _BINARY and len(data) - 6 == data[1] - _MASKED <= MAX_SHORT:
         return apply_mask(data[6:], data[2:6])
     return None
