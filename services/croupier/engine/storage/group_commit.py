@@ -147,9 +147,9 @@ class GroupCommit:
     def _stored(self, batch: list[_Waiting]) -> None:
         rows, heads, now = 0, {}, time.perf_counter()
         for waiting in batch:
-            stored = waiting.append.rows
-            rows += len(stored)
-            heads[waiting.append.table_id] = stored[-1][1]
+            append = waiting.append
+            rows += len(append.rows)
+            heads[append.table_id] = append.head
             self._metrics.append_seconds.observe(now - waiting.began)
         self._metrics.commit_rows.observe(rows)
         try:
