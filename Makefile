@@ -49,6 +49,7 @@ check: install-dev ## linters, types, imports, the contract and its generated co
 	$(BIN)/buf lint
 	$(if $(LAST_TAG),$(BIN)/buf breaking --against '$(GIT_FOLDER)#tag=$(LAST_TAG)',@echo 'buf breaking: there is no tag yet')
 	$(BIN)/python protos/generate.py --check
+	$(BIN)/python clients/typescript/build.py --check
 	$(BIN)/hadolint Dockerfile
 
 format: install-dev ## the format and the fixes of ruff
@@ -57,6 +58,7 @@ format: install-dev ## the format and the fixes of ruff
 
 proto: install-dev ## the code that is generated from the contract
 	$(BIN)/python protos/generate.py
+	$(BIN)/python clients/typescript/build.py
 
 bench: install-dev ## speed, beside baselines of the same run; PART=engine for one part
 	$(BIN)/python -m benchmarks $(PART)

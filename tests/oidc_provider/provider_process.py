@@ -22,8 +22,8 @@ from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, OpenerDirec
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from jwt.algorithms import RSAAlgorithm
 
+from clients.typescript.build import NODE, environment, install
 from tests.waiting import TIMEOUT_SECONDS
-from tests.web.built_client import NODE, environment, install
 
 FOLDER = Path(__file__).parent
 SIGNED_IN = "http://127.0.0.1/signed-in"

@@ -10,8 +10,8 @@ from threading import Thread
 
 import pytest
 
+from clients.typescript.build import TABLE, build
 from croupier.cli.launcher.background import BackgroundServices, started_services
-from tests.web.built_client import FOLDER, build
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Files(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served_page() -> Iterator[int]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(FOLDER))) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(TABLE / "dist"))) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
         try:

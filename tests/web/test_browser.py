@@ -38,7 +38,7 @@ def opened_form(
     chromium = program("chromium", "google-chrome", install="apt-get install chromium")
     profile = folder / "profile"
     profile.mkdir()
-    address = f"http://{host}:{page_port}/index.html?language={language}"
+    address = f"http://{host}:{page_port}/page/index.html?language={language}"
     with opened_page(str(chromium), profile, address, trusted) as page:
         yield page
 
@@ -125,8 +125,8 @@ def until_buttons_react(page: Page) -> None:
 
 def until_remark(page: Page, seat: int, remark: str) -> None:
     """Wait until the line of a seat ends with a remark, or has none of absence if that is empty."""
-    line = f"document.querySelectorAll('#scores li')[{seat}].textContent"
-    page.until(f"/, (left|away)$/.exec({line})?.[1] === {json.dumps(remark) if remark else 'undefined'}")
+    line = f"document.querySelectorAll('#scores li')[{seat}]"
+    page.until(f"{line} && (/, (left|away)$/.exec({line}.textContent)?.[1] ?? '') === {json.dumps(remark)}")
 
 
 def test_a_person_leaves_their_seat_in_a_browser_and_returns_when_they_look_at_the_page(
@@ -331,7 +331,7 @@ def test_a_page_without_tls_follows_more_tables_than_it_has_connections(tmp_path
             opened_form(page_port, tmp_path) as page,
         ):
             arguments = f"'http://{services.addresses['gateway']['listen']}', {TABLES}, {UPDATES}, 'websocket'"
-            playing = f"import('/dist/many_tables.js').then(({{playTables}}) => playTables({arguments}))"
+            playing = f"import('/tests/many_tables.js').then(({{playTables}}) => playTables({arguments}))"
             assert page.evaluate(playing) == [UPDATES] * TABLES
 
 

@@ -10,6 +10,7 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
+from clients.typescript.build import CLIENT, NODE, environment
 from croupier.engine.api.table_codec import encode_game
 from croupier.games.interface import Game
 from croupier.games.registry import GAMES
@@ -18,7 +19,6 @@ from croupier_api.v1 import facts_pb2, games_pb2
 from tests.games.toy import TOY
 from tests.texts.recorded_games import NAMES, shown
 from tests.texts.shown_texts import faults, missing_texts
-from tests.web.built_client import FOLDER, NODE, environment
 
 pytestmark = [pytest.mark.gateway, pytest.mark.slow]
 SECONDS = 120.0
@@ -52,7 +52,7 @@ def is_removal(message: Message) -> bool:
 def shown_by_client(lines: list[dict[str, Any]], path: Path) -> list[Any]:
     path.write_text("\n".join(map(json.dumps, lines)))
     with path.open() as recorded:
-        command = [str(NODE), str(FOLDER / "dist" / "shown.mjs")]
+        command = [str(NODE), str(CLIENT / "dist" / "programs" / "shown.js")]
         done = subprocess.run(
             command, stdin=recorded, env=environment(), capture_output=True, text=True, timeout=SECONDS
         )
