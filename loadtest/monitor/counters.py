@@ -26,7 +26,7 @@ rpc METHOD CODE             One for each attempt at a call, the client's retries
                             or name the gateway as their source). Streams too, by how they ended. CANCELLED is
                             omitted.
 unanswered rpc METHOD       One for each attempt, or stream, that ended in any other way, such as by the client.
-streams opened METHOD       One for each stream that was started, with any outcome; not for GetReplay.
+streams opened METHOD       One for each stream that was started, with any outcome; not for replays.
 streams resumed             One for each PlayTable or WatchTable stream with after_sequence that brought a message, or
                             ended with OK.
 silent streams METHOD       One for each stream that ended with neither a message, nor OK, nor ErrorInfo.
@@ -59,6 +59,8 @@ UNCOUNTED_REASONS = frozenset(
 """Reasons of refusals before the table is known, and of refusals that clients retry by themselves."""
 
 
+ANSWERS_IN_PARTS = frozenset({"GetReplay", "WatchReplay"})
+"""The methods that clients call as unary ones: their stream is one answer in parts."""
 METHODS: Mapping[str, MethodDescriptor] = MappingProxyType(
     {
         f"/{service.full_name}/{method.name}": method
@@ -90,8 +92,7 @@ def _call(labels: Mapping[str, str]) -> Values | None:
 
 def _stream(labels: Mapping[str, str]) -> Values | None:
     method = METHODS.get(labels.get("method", ""))
-    # Clients call GetReplay as they call unary methods: its stream is one answer in parts.
-    is_stream = method is not None and method.server_streaming and method.name != "GetReplay"
+    is_stream = method is not None and method.server_streaming and method.name not in ANSWERS_IN_PARTS
     return (method.name,) if method is not None and is_stream else None
 
 

@@ -21,6 +21,7 @@ LEFT_OUT = {
     "join_table": {"invite_code"},
     "watch_tables": {"mine"},
     "watch_my_tables": {"table_id", "game"},
+    "watch_replay": {"all_seats"},
 }
 """The fields that a method does not set."""
 NAMES = [name for name, member in vars(ServiceMethods).items() if isinstance(member, Unary | Stream)]
@@ -39,6 +40,7 @@ VALUES: dict[object, Any] = {
     "vote": engine_pb2.VOTE_AGREE,
     "access": tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_LINK),
     "purpose": engine_pb2.LINK_PURPOSE_REPLAY,
+    "eyes": 0,
 }
 """The value of each argument, by its name or type."""
 
@@ -110,6 +112,23 @@ def test_a_table_is_named_by_one_of_id_and_invite_code(name: str) -> None:
     for ways in ({}, {"table_id": "t", "invite_code": "c"}):
         with pytest.raises(ValueError, match="exactly one"):
             getattr(RpcRecorder(), name)(**ways)
+
+
+def test_a_replay_is_watched_with_the_eyes_of_a_seat_of_all_seats_or_of_a_spectator() -> None:
+    requests = [build_rpc("watch_replay", table_id="t", eyes=eyes).request for eyes in (None, 0, "all")]
+    expected = (
+        engine_pb2.WatchReplayRequest(table_id="t"),
+        engine_pb2.WatchReplayRequest(table_id="t", seat=0),
+        engine_pb2.WatchReplayRequest(table_id="t", all_seats=True),
+    )
+    assert requests == [*expected]
+
+
+def test_the_parts_of_a_replay_are_one_answer() -> None:
+    rpc = build_rpc("watch_replay", table_id="t")
+    events = [engine_pb2.TableEvent(update=engine_pb2.TableUpdate(sequence=sequence)) for sequence in (1, 2, 3)]
+    parts = [engine_pb2.WatchReplayResponse(table_events=part) for part in (events[:2], events[2:])]
+    assert rpc.join(parts) == engine_pb2.WatchReplayResponse(table_events=events)
 
 
 def test_rpcs_that_are_not_idempotent_are_called_once() -> None:

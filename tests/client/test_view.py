@@ -115,7 +115,7 @@ CASES = {
 @pytest.mark.parametrize(("before", "fact", "after"), CASES.values(), ids=CASES.keys())
 def test_fact(before: str, fact: str, after: str) -> None:
     view = view_of(before)
-    assert fold(view, [fact_of(fact)], viewer_seat=0) == view_of(after)
+    assert fold(view, [fact_of(fact)], viewer=0) == view_of(after)
     assert view == view_of(before), "the argument is not changed"
 
 
@@ -136,7 +136,7 @@ def test_folded_facts_yield_the_view_of_the_engine(game: Game) -> None:
 
 def test_a_view_keeps_no_part_of_a_fact() -> None:
     fact = fact_of("called { call { seat: 0 action { bid { amount: 60 } } } }")
-    folded = fold(pb.TableView(), [fact], viewer_seat=0)
+    folded = fold(pb.TableView(), [fact], viewer=0)
     fact.called.call.action.bid.amount = 70
     assert folded.calls[0].action.bid.amount == 60
 
@@ -153,5 +153,5 @@ MISFITS = {
 def test_misfit(fact: str) -> None:
     view = view_of(THREE_SEATS)
     with pytest.raises(FoldError):
-        fold(view, [fact_of("turn_changed { phase: 'x' }"), fact_of(fact)], viewer_seat=0)
+        fold(view, [fact_of("turn_changed { phase: 'x' }"), fact_of(fact)], viewer=0)
     assert view == view_of(THREE_SEATS)

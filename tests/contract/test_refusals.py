@@ -38,6 +38,7 @@ def requests(table_id: str) -> dict[str, Message]:
         "SetAway": pb.SetAwayRequest(table_id=table_id, request_id="a", is_away=True),
         "CreateLink": pb.CreateLinkRequest(table_id=table_id, purpose=pb.LINK_PURPOSE_WATCH),
         "GetReplay": pb.GetReplayRequest(table_id=table_id),
+        "WatchReplay": pb.WatchReplayRequest(table_id=table_id),
         "WatchTable": watch,
         "PlayTable": pb.PlayTableRequest(watch=watch),
     }
@@ -85,6 +86,8 @@ async def test_every_call_refuses_other_callers_and_untimely_requests(client: En
         ("CastVote", pb.CastVoteRequest(table_id=table, request_id="x" * 65, vote=pb.VOTE_AGREE), INVALID_FIELD),
         ("SetAway", pb.SetAwayRequest(table_id=table, request_id="a"), INVALID_FIELD),
         ("GetReplay", by_method["GetReplay"], ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED")),
+        ("WatchReplay", by_method["WatchReplay"], ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED")),
+        ("WatchReplay", pb.WatchReplayRequest(table_id=table, seat=2), INVALID_FIELD),
         ("WatchTable", ahead, ("INVALID_ARGUMENT", "SEQUENCE_AHEAD")),
         ("GetView", pb.GetViewRequest(table_id="x" * 10_000), INVALID_FIELD),
     ):

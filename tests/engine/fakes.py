@@ -420,7 +420,7 @@ class EngineHarness:
         return LoadQueue(max_loads, self.metrics)
 
     def replays(self, load_queue: LoadQueue, max_bytes: int = 10**8, store: TableStore | None = None) -> ReplayCache:
-        return ReplayCache(store or self.store, load_queue, self.background, self.metrics, max_bytes)
+        return ReplayCache(store or self.store, load_queue, self.background, self.encoder, self.metrics, max_bytes)
 
     def tables(
         self,

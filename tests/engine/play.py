@@ -261,7 +261,7 @@ def event_of(message: bytes) -> engine_pb2.TableEvent:
     return event
 
 
-async def replay_of(tables: Tables, table_id: str, player_id: str) -> Replay:
-    """Return the replay of a table for a player; raises as their calls do."""
+async def replay_of(tables: Tables, table_id: str, player_id: str, viewer: Viewer | None = None) -> Replay:
+    """Return the replay of a table for a player, as a file or for a viewer; raises as their calls do."""
     visitor = Visitor(player_id)
-    return await tables.replay(await tables.find(table_id, visitor, Need.REPLAY), visitor)
+    return await tables.replay(await tables.find(table_id, visitor, Need.REPLAY), visitor, viewer)

@@ -28,8 +28,8 @@ BY_LINK = TableAccess(Visibility.LINK, WatchPolicy.LINK)
 UNWATCHED = TableAccess(Visibility.LINK, WatchPolicy.NOBODY)
 WATCH, REPLAY = engine_pb2.LINK_PURPOSE_WATCH, engine_pb2.LINK_PURPOSE_REPLAY
 HIDDEN, NOT_FINISHED = "UNKNOWN_TABLE", "TABLE_NOT_FINISHED"
-READS = ("GetView", "WatchTable", "GetReplay")
-STREAMS = ("WatchTable", "GetReplay")
+READS = ("GetView", "WatchTable", "GetReplay", "WatchReplay")
+STREAMS = ("WatchTable", "GetReplay", "WatchReplay")
 ACTS = ("SubmitAction", "SendReaction", "CreateProposal", "CastVote", "SetAway")
 DAY_MILLISECONDS = 86_400_000
 
@@ -61,6 +61,17 @@ class Calls:
     async def reasons(self, *names: str, **fields: Any) -> list[str]:
         """Return the reason of each call's refusal, or "" for one that succeeds."""
         return [await reason_of(self.call(name, **fields)) for name in names]
+
+    async def reads(self) -> list[str]:
+        """Return the reasons of the refusals of a view, a stream and a replay."""
+        return [*await self.reasons("GetView", "WatchTable"), await self.replay_reason()]
+
+    async def replay_reason(self) -> str:
+        """Return the reason of the refusal of a replay, which is the same for the file and the events."""
+        # At once, since an engine looks for the end of a running table only now and then.
+        (file,), (events,) = await asyncio.gather(self.reasons("GetReplay"), self.reasons("WatchReplay"))
+        assert file == events
+        return file
 
     async def finish(self) -> None:
         await play_on(await self.tables.get("t1"), Random(1))
@@ -114,12 +125,12 @@ async def test_a_stranger_reads_what_the_access_and_their_link_allow(
     calls = await at_table(access)
     if link is not None:
         calls.link = await calls.make_link(link)
-    assert await calls.reasons(*READS) == running
+    assert await calls.reads() == running
     await calls.finish()
-    assert await calls.reasons(*READS) == finished
+    assert await calls.reads() == finished
     calls.caller = PLAYER
     calls.link = ""
-    assert await calls.reasons(*READS) == ["", "", ""]
+    assert await calls.reads() == ["", "", ""]
 
 
 async def test_a_hidden_table_is_refused_as_one_that_does_not_exist(at_table: AtTable) -> None:
@@ -153,10 +164,10 @@ async def test_a_removed_player_has_no_access_to_a_public_table_even_with_a_link
     calls = await at_table(replace(OPEN, removed_players=(STRANGER.id,)))
     for purpose in (WATCH, REPLAY):
         calls.link = await calls.make_link(purpose)
-        assert await calls.reasons(*READS) == [HIDDEN, HIDDEN, HIDDEN]
+        assert await calls.reads() == [HIDDEN, HIDDEN, HIDDEN]
     assert await calls.reasons(*ACTS) == [HIDDEN] * len(ACTS)
     await calls.finish()
-    assert await calls.reasons(*READS) == [HIDDEN, HIDDEN, HIDDEN]
+    assert await calls.reads() == [HIDDEN, HIDDEN, HIDDEN]
 
 
 LINKS = [
@@ -195,9 +206,9 @@ async def test_the_host_creates_links_before_the_game_which_open_what_the_access
     await tables.open("t1", config.seats, [b""] * config.seat_count, UNWATCHED)
     calls.caller = STRANGER
     for calls.link, running in ((links[WATCH], HIDDEN), (links[REPLAY], NOT_FINISHED)):
-        assert await calls.reasons(*READS) == [HIDDEN, HIDDEN, running]
+        assert await calls.reads() == [HIDDEN, HIDDEN, running]
     await calls.finish()
-    assert await calls.reasons(*READS) == ["", "", ""]
+    assert await calls.reads() == ["", "", ""]
 
 
 async def test_the_host_who_prepared_a_table_has_no_seat_there_that_the_game_does_not_give_them(
@@ -231,7 +242,7 @@ async def test_a_forged_link_is_refused_and_a_link_is_no_access_token(at_table: 
     other_audience = TokenIssuer(LINK_KEY, PLAYER_AUDIENCE, 60, engine.clock).issue("t1", LinkPurpose.WATCH)[0]
     for forged in ("x", link[:-8], f"{link}x", "x" * 10_000, other_key, other_audience):
         calls.link = forged
-        assert await calls.reasons(*READS) == ["INVALID_LINK"] * 3
+        assert await calls.reads() == ["INVALID_LINK"] * 3
     with pytest.raises(Unauthenticated):
         TokenVerifier(LINK_KEY.public_key(), PLAYER_AUDIENCE, engine.clock).verify(link)
 
@@ -283,19 +294,19 @@ async def test_strangers_know_the_end_of_a_game_after_the_delay(at_table: AtTabl
     await calls.finish()
     ended = (await calls.tables.get("t1")).state.sequence
     assert (await calls.call("GetView")).snapshot.sequence == begun == 0
-    assert await calls.reasons("GetReplay") == [NOT_FINISHED]
+    assert await calls.replay_reason() == NOT_FINISHED
     engine.clock.advance(29_999)
     await calls.tables.evict(0)
     cold = Calls(engine, engine.tables(3))
     for each in (calls, cold):
-        assert await each.reasons("GetReplay") == [NOT_FINISHED]
+        assert await each.replay_reason() == NOT_FINISHED
         assert not (await each.call("GetView")).snapshot.revealed_seed
     calls.caller = PLAYER
-    assert await calls.reasons("GetReplay") == [""]
+    assert await calls.replay_reason() == ""
     assert (await calls.call("GetView")).snapshot.sequence == ended
     calls.caller = STRANGER
     engine.clock.advance(1)
-    assert await calls.reasons("GetReplay") == [""]
+    assert await calls.replay_reason() == ""
     snapshot = (await calls.call("GetView")).snapshot
     assert (snapshot.sequence, bool(snapshot.revealed_seed)) == (ended, True)
 

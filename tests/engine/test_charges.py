@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from croupier.engine.tables.registry import Tables
+from croupier.games.facts import ALL_SEATS, Viewer
 from croupier.runtime.admission.admission import ALL
 from croupier.runtime.admission.budget import SECOND, Budget, TooManyCalls
 from croupier.runtime.admission.costs import LOOKUP_COST, load_cost, replay_cost, resume_cost
 from croupier.runtime.errors import NotFound
 from croupier.runtime.table_access import OPEN, SEATED
-from croupier_api.v1.engine_pb2 import GetReplayRequest, GetViewRequest, WatchTableRequest
+from croupier_api.v1.engine_pb2 import GetReplayRequest, GetViewRequest, WatchReplayRequest, WatchTableRequest
 from tests.calls import call_of, limits
 from tests.engine.fakes import EngineHarness, StoreDown
 from tests.engine.play import make_config, open_table, play_on, replay_of
@@ -139,13 +140,20 @@ async def test_players_who_try_again_during_an_outage_use_up_no_units_of_strange
             await accounts.view("p0")
 
 
-async def test_only_calls_that_need_a_new_replay_pay_for_it(engine: EngineHarness) -> None:
+@pytest.mark.parametrize(
+    ("request_of_replay", "viewer"),
+    [(GetReplayRequest(table_id="t1"), None), (WatchReplayRequest(table_id="t1", all_seats=True), ALL_SEATS)],
+    ids=["file", "events"],
+)
+async def test_only_calls_that_need_a_new_replay_pay_for_it(
+    engine: EngineHarness, request_of_replay: GetReplayRequest | WatchReplayRequest, viewer: Viewer | None
+) -> None:
     await play_on(await open_table(engine, make_config(seat_count=3)), Random(5))
     tables = engine.tables()
     accounts = Accounts(engine, tables)
     for player_id in ("p0", "p1"):
-        await accounts.call(player_id, GetReplayRequest(table_id="t1"))
-    cost = replay_cost(len((await replay_of(tables, "t1", "p2")).compressed))
+        await accounts.call(player_id, request_of_replay)
+    cost = replay_cost(len((await replay_of(tables, "t1", "p2", viewer)).compressed))
     assert cost > 0
     assert (accounts.paid_by("p0"), accounts.paid_by("p1")) == (GET_VIEW + cost, GET_VIEW)
 

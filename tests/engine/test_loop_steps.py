@@ -145,7 +145,8 @@ class Calls:
         answer = getattr(servicer, method)(request, call_of(player_id))
         if isinstance(answer, AsyncIterator):
             async for part in answer:
-                part.SerializeToString()
+                if isinstance(part, Message):
+                    part.SerializeToString()
         else:
             await serialized(answer)
 
@@ -251,6 +252,9 @@ def calls_of(calls: Calls) -> dict[str, Call]:
         "GetReplay": asked(pb.GetReplayRequest(table_id="finished")),
         "GetReplay cold": asked_cold(pb.GetReplayRequest(table_id="finished")),
         "GetReplay cold archived": asked_cold(pb.GetReplayRequest(table_id="archived")),
+        "WatchReplay": asked(pb.WatchReplayRequest(table_id="finished", all_seats=True)),
+        "WatchReplay cold": asked_cold(pb.WatchReplayRequest(table_id="finished", seat=0)),
+        "WatchReplay cold archived": asked_cold(pb.WatchReplayRequest(table_id="archived", all_seats=True)),
         "WatchTable": partial(calls.watch, None),
         "WatchTable resumed": partial(calls.watch, MAX_RESUMED_ENTRIES),
         "WatchTable resumed too late": partial(calls.watch, ENTRIES - 1),

@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -15,7 +16,16 @@ import pytest
 from croupier.engine.api.fact_codec import encode_view
 from croupier.games.actions import PLAYS, Bid, Declare, Draw, Lay, Play, SwapCards, decode_action
 from croupier.games.cards import NOTATION, Card, card_names
-from croupier.games.facts import SPECTATOR, CardsMoved, ContractChanged, HandRevealed, OwnedPile, RoundStarted, SeatOut
+from croupier.games.facts import (
+    ALL_SEATS,
+    SPECTATOR,
+    CardsMoved,
+    ContractChanged,
+    HandRevealed,
+    OwnedPile,
+    RoundStarted,
+    SeatOut,
+)
 from croupier.games.interface import (
     NOTHING_LEGAL,
     CardsShuffled,
@@ -31,7 +41,7 @@ from croupier.games.interface import (
 from croupier.games.registry import GAMES
 from tests.games import dispatch
 from tests.games.comparison import ComparedTable, refusal_by_engine
-from tests.games.fold import facts_for, fold
+from tests.games.fold import facts_for, fold, known_view
 from tests.games.laws import (
     MAX_TRANSITIONS,
     attempted_actions,
@@ -115,12 +125,15 @@ def test_teams_have_each_seat_once_and_decks_each_card(game: Game, seats: int) -
 @every_table
 def test_the_fold_of_a_viewers_facts_is_their_view(game: Game, seats: int, seed: int) -> None:
     for table in tables(game, seats, seed):
-        chosen = some_viewers(seats, table.random)
-        folded = {viewer: encode_view(dispatch.view(table.state, viewer)) for viewer in chosen}
+        chosen = (*some_viewers(seats, table.random), ALL_SEATS)
+        folded = {
+            viewer: encode_view(known_view(partial(dispatch.view, table.state), seats, viewer)) for viewer in chosen
+        }
         for step in itertools.islice(table.walk(), MAX_FOLDED):
             for viewer, view in folded.items():
                 folded[viewer] = fold(view, step.facts, viewer)
-                assert folded[viewer] == encode_view(dispatch.view(step.after, viewer)), (viewer, step.event)
+                known = known_view(partial(dispatch.view, step.after), seats, viewer)
+                assert folded[viewer] == encode_view(known), (viewer, step.event)
 
 
 @every_table

@@ -14,7 +14,7 @@ import pytest
 from croupier.cli.launcher.background import started_services
 from croupier.engine.core.replay_verification import verify_replay
 from croupier_api.v1 import tables_pb2
-from croupier_client import BlockingClient, Endpoints, choose_random_action, play_game_blocking
+from croupier_client import BlockingClient, Endpoints, choose_random_action, fold, play_game_blocking
 from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.gateway
@@ -86,6 +86,18 @@ def test_a_changed_table_is_played_as_it_was_shown(people: tuple[Person, Person]
     verify_replay(replay)
     first = json.loads(replay.splitlines()[0])
     assert changed["seed_commitment"] in json.dumps(first)
+    for person, seat in ((ada, 0), (bob, 2)):
+        check_events(person.client, table_id, seat)
+    snapshot, dealt, *_ = ada.client.watch_replay(table_id=table_id, eyes="all").table_events
+    assert all(hand.cards for hand in fold(snapshot.snapshot.view, dealt.update.facts, "all").seats)
+    assert bob.ask("GET", f"/tables/{table_id}/replay/events?seat=3") == "INVALID_FIELD"
+
+
+def check_events(client: BlockingClient, table_id: str, seat: int) -> None:
+    """Assert that the events of a seat, folded, are its view at the end."""
+    first, *others = client.watch_replay(table_id=table_id, eyes=seat).table_events
+    facts = [fact for event in others for fact in event.update.facts]
+    assert fold(first.snapshot.view, facts, seat) == client.get_view(table_id=table_id).snapshot.view
 
 
 def test_a_table_against_bots_is_one_call_and_a_player_is_removed_or_blocked(people: tuple[Person, Person]) -> None:

@@ -69,6 +69,7 @@ class Caller:
         "GetView": "/v1/tables/{}/view",
         "WatchTable": "/v1/tables/{}/events",
         "GetReplay": "/v1/tables/{}/replay",
+        "WatchReplay": "/v1/tables/{}/replay/events",
         "GetScoreSheet": "/v1/tables/{}/score-sheet",
         "ListTables": f"/v1/tables?game={GAME}&page_size=100",
         "WatchTables": f"/v1/tables:watch?game={GAME}",
@@ -277,9 +278,10 @@ def test_a_running_table(backend: Backend, kind: str) -> None:
         for link in (watch, played.link("early")):
             assert stranger.reason(call, table_id, link) == expected(kind in WATCHED_BY_LINK)
         assert removed.reason(call, table_id, watch) == HIDDEN
-    assert host.reason("GetReplay", table_id) == NOT_FINISHED
-    assert stranger.reason("GetReplay", table_id) == (NOT_FINISHED if kind in PUBLIC else HIDDEN)
-    assert removed.reason("GetReplay", table_id, played.link("replay")) == HIDDEN
+    for call in ("GetReplay", "WatchReplay"):
+        assert host.reason(call, table_id) == NOT_FINISHED
+        assert stranger.reason(call, table_id) == (NOT_FINISHED if kind in PUBLIC else HIDDEN)
+        assert removed.reason(call, table_id, played.link("replay")) == HIDDEN
     assert stranger.reason("GetTable", table_id) == expected(kind in PUBLIC)
 
 
@@ -288,7 +290,7 @@ def check_finished(backend: Backend, kind: str) -> None:
     played, is_over = backend.finished[kind], kind != "public, delayed"
     table_id, replay = played.table_id, played.link("replay")
     stranger, removed, host = map(backend.caller, ("a stranger", played.removed, played.host))
-    calls = {"GetView": HIDDEN, "WatchTable": HIDDEN, "GetReplay": HIDDEN, "GetScoreSheet": NO_SHEET}
+    calls = dict.fromkeys(("GetView", "WatchTable", "GetReplay", "WatchReplay"), HIDDEN) | {"GetScoreSheet": NO_SHEET}
     for call, hidden in calls.items():
         assert host.reason(call, table_id) == ""
         assert removed.reason(call, table_id, replay) == hidden
@@ -297,8 +299,8 @@ def check_finished(backend: Backend, kind: str) -> None:
             assert stranger.reason(call, table_id, replay) == expected(kind in READ_BY_LINK, hidden)
             assert stranger.reason(call, table_id, played.link("watch")) == expected(kind in READ, hidden)
     if not is_over:
-        reasons = [stranger.reason(call, table_id) for call in ("GetView", "GetReplay", "GetScoreSheet")]
-        assert reasons == ["", NOT_FINISHED, NO_SHEET]
+        reasons = [stranger.reason(call, table_id) for call in ("GetView", "GetReplay", "WatchReplay", "GetScoreSheet")]
+        assert reasons == ["", NOT_FINISHED, NOT_FINISHED, NO_SHEET]
     player_id = backend.player_id(played.host)
     assert table_id in host.listed("ListResults", player_id=player_id)
     for others, is_listed in ((stranger, kind in READ), (removed, False)):
@@ -351,6 +353,6 @@ async def test_an_archived_table(backend: Backend) -> None:
 def test_a_link_opens_no_other_table_and_a_forged_one_opens_none(backend: Backend) -> None:
     stranger = backend.caller("a stranger")
     played, other = backend.finished["link"], backend.finished["link, watched by nobody"]
-    for call in ("GetView", "GetReplay", "GetScoreSheet"):
+    for call in ("GetView", "GetReplay", "WatchReplay", "GetScoreSheet"):
         assert stranger.reason(call, other.table_id, played.link("replay")) == HIDDEN
         assert stranger.reason(call, played.table_id, played.link("replay")[:-4]) == "INVALID_LINK"

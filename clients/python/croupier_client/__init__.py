@@ -51,7 +51,7 @@ from croupier_client.errors import (
 from croupier_client.retry import RetryPolicy
 from croupier_client.session import Session
 from croupier_client.table import Event, FollowedTable, new_request_id
-from croupier_client.view import fold
+from croupier_client.view import Viewer, fold
 
 __all__ = [
     "AlreadyExists",
@@ -83,6 +83,7 @@ __all__ = [
     "Tls",
     "Unauthenticated",
     "Unavailable",
+    "Viewer",
     "action_text",
     "card_from_text",
     "card_text",

@@ -8,6 +8,7 @@ from google.protobuf.struct_pb2 import Struct
 from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from croupier_client.rpc import Rpc, Service, Stream, Unary
 from croupier_client.table import new_request_id
+from croupier_client.view import Viewer
 
 
 def encode_options(options: Mapping[str, bool | int | str] | None) -> Struct:
@@ -37,6 +38,10 @@ def _has_table(answer: lobby_pb2.FindMatchResponse) -> bool:
 
 def _whole_replay(parts: Sequence[engine_pb2.GetReplayResponse]) -> engine_pb2.GetReplayResponse:
     return engine_pb2.GetReplayResponse(replay="".join(part.replay for part in parts))
+
+
+def _all_events(parts: Sequence[engine_pb2.WatchReplayResponse]) -> engine_pb2.WatchReplayResponse:
+    return engine_pb2.WatchReplayResponse(table_events=[event for part in parts for event in part.table_events])
 
 
 class ServiceMethods:
@@ -326,6 +331,22 @@ class ServiceMethods:
         """Return the whole replay of a finished table in one message."""
         request = engine_pb2.GetReplayRequest(table_id=table_id, link=link)
         return Rpc(Service.ENGINE, request, engine_pb2.GetReplayResponse, join=_whole_replay)
+
+    @Unary
+    def watch_replay(
+        self, *, table_id: str, link: str = "", eyes: Viewer = None
+    ) -> Rpc[engine_pb2.WatchReplayResponse]:
+        """Return all events of a finished table in one message, with the eyes of a viewer, by default of a spectator.
+
+        The first has the snapshot before the first entry, each further one an update, which `fold` takes with the same
+        viewer.
+        """
+        request = engine_pb2.WatchReplayRequest(table_id=table_id, link=link)
+        if eyes == "all":
+            request.all_seats = True
+        elif eyes is not None:
+            request.seat = eyes
+        return Rpc(Service.ENGINE, request, engine_pb2.WatchReplayResponse, join=_all_events)
 
     @Unary
     def get_score_sheet(self, *, table_id: str, link: str = "") -> Rpc[scoring_pb2.GetScoreSheetResponse]:

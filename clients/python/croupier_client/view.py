@@ -6,29 +6,33 @@ newer than this client changes nothing.
 """
 
 from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
 from croupier_api.v1 import facts_pb2 as pb
 from croupier_client.errors import FoldError
 
+Viewer: TypeAlias = int | Literal["all"] | None
+"""A seat, None for a spectator, or "all" for all seats together, whose hands are all the viewer's own in a replay."""
 
-def fold(view: pb.TableView, facts: Iterable[pb.Fact], viewer_seat: int | None) -> pb.TableView:
-    """Return a new view with the facts folded in, in order; `viewer_seat` is None for a spectator.
+
+def fold(view: pb.TableView, facts: Iterable[pb.Fact], viewer: Viewer) -> pb.TableView:
+    """Return a new view with the facts folded in, in order.
 
     Raises FoldError for a fact that does not fit, for example one that names a seat the table does not have.
     """
     folded = pb.TableView()
     folded.CopyFrom(view)
     for fact in facts:
-        _fold_one(folded, fact, viewer_seat)
+        _fold_one(folded, fact, viewer)
     return folded
 
 
-def _fold_one(view: pb.TableView, fact: pb.Fact, viewer_seat: int | None) -> None:
+def _fold_one(view: pb.TableView, fact: pb.Fact, viewer: Viewer) -> None:
     kind = fact.WhichOneof("fact")
     try:
         match kind:
             case "cards_moved":
-                _move_cards(view, fact.cards_moved, viewer_seat)
+                _move_cards(view, fact.cards_moved, viewer)
             case "turn_changed":
                 view.phase = fact.turn_changed.phase
                 view.seats_to_act[:] = fact.turn_changed.seats_to_act
@@ -82,7 +86,7 @@ def _start_round(view: pb.TableView, fact: pb.RoundStarted) -> None:
         seat.score = score
 
 
-def _move_cards(view: pb.TableView, fact: pb.CardsMoved, viewer_seat: int | None) -> None:
+def _move_cards(view: pb.TableView, fact: pb.CardsMoved, viewer: Viewer) -> None:
     match fact.source.WhichOneof("place"):
         case "hand":
             _take_from_hand(view.seats[fact.source.hand], fact)
@@ -93,7 +97,7 @@ def _move_cards(view: pb.TableView, fact: pb.CardsMoved, viewer_seat: int | None
             moved = [pb.PileCard(card=card) for card in fact.cards]
     match fact.target.WhichOneof("place"):
         case "hand":
-            _add_to_hand(view.seats[fact.target.hand], fact, is_own=fact.target.hand == viewer_seat)
+            _add_to_hand(view.seats[fact.target.hand], fact, is_own=viewer in ("all", fact.target.hand))
         case "pile":
             pile = _pile(view, fact.target)
             pile.count += fact.count

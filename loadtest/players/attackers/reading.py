@@ -43,10 +43,13 @@ async def find_tables(attacker: Attacker) -> None:
 
 
 async def replays(attacker: Attacker) -> None:
-    """Read the replays of finished games."""
-    await _read_tables(
-        attacker, lambda: attacker.tables.finished, lambda table: engine_pb2.GetReplayRequest(table_id=table)
-    )
+    """Read the replays of finished games, as files and as events."""
+
+    def request(table: str) -> Message:
+        events = engine_pb2.WatchReplayRequest(table_id=table, all_seats=True)
+        return attacker.random.choice((engine_pb2.GetReplayRequest(table_id=table), events))
+
+    await _read_tables(attacker, lambda: attacker.tables.finished, request)
 
 
 async def cold_tables(attacker: Attacker) -> None:

@@ -465,7 +465,7 @@ class Snapshot(_message.Message):
     sequence: _builtins.int
     """The sequence of the last entry that is included; 0 before the first."""
     viewer_seat: _builtins.int
-    """The viewer's seat; unset for a spectator."""
+    """The viewer's seat; unset for a spectator, and for all seats together in WatchReplay."""
     revealed_seed: _builtins.str
     """The secret seed, 64 hexadecimal digits; empty until the game is over."""
     @_builtins.property
@@ -1099,6 +1099,78 @@ class GetReplayResponse(_message.Message):
 Global___GetReplayResponse: _TypeAlias = GetReplayResponse  # noqa: Y015
 
 @_typing.final
+class WatchReplayRequest(_message.Message):
+    """A request for the events of a finished table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    LINK_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    ALL_SEATS_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table. Its game must be over."""
+    link: _builtins.str
+    """A link of CreateLink, for a player without a seat; empty without a link."""
+    seat: _builtins.int
+    """The eyes of this seat."""
+    all_seats: _builtins.bool
+    """True for the eyes of all seats together: all facts, with all the parts that any seat knew. A client folds them
+    with every hand as the viewer's own, so that its view lists the cards of all hands. Cards that no seat saw, such
+    as those of a stock, stay hidden.
+    """
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        link: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        all_seats: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["all_seats", b"all_seats", "eyes", b"eyes", "seat", b"seat"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_seats", b"all_seats", "eyes", b"eyes", "link", b"link", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_eyes: _TypeAlias = _typing.Literal["seat", "all_seats"]  # noqa: Y015
+    _WhichOneofArgType_eyes: _TypeAlias = _typing.Literal["eyes", b"eyes"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_eyes) -> _WhichOneofReturnType_eyes | None: ...
+
+Global___WatchReplayRequest: _TypeAlias = WatchReplayRequest  # noqa: Y015
+
+@_typing.final
+class WatchReplayResponse(_message.Message):
+    """A part of the events of a finished table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_EVENTS_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def table_events(self) -> _containers.RepeatedCompositeFieldContainer[Global___TableEvent]:
+        """The next events, in order: first a snapshot at sequence 0, which has the table before its first entry, then an
+        update for each entry, without gap. They are what the viewer's stream had, but for these differences: updates have
+        no legal_actions, server_unix_ms is always the time of the entry, and a snapshot for all seats has no viewer_seat.
+        """
+
+    @_builtins.property
+    def error(self) -> _status_pb2.Status:
+        """Why the stream ends early, in a last message. Only JSON over HTTP has it: elsewhere it is the status of the call."""
+
+    def __init__(
+        self,
+        *,
+        table_events: _abc.Iterable[Global___TableEvent] | None = ...,
+        error: _status_pb2.Status | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "table_events", b"table_events"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchReplayResponse: _TypeAlias = WatchReplayResponse  # noqa: Y015
+
+@_typing.final
 class GetRulesRequest(_message.Message):
     """A request for the rules page of a game."""
 
@@ -1195,8 +1267,8 @@ class CreateLinkResponse(_message.Message):
     LINK_FIELD_NUMBER: _builtins.int
     EXPIRY_TIME_FIELD_NUMBER: _builtins.int
     link: _builtins.str
-    """The link: text without spaces, for the field link of GetView, WatchTable, GetReplay and GetScoreSheet, and for the
-    URL of an app.
+    """The link: text without spaces, for the field link of GetView, WatchTable, GetReplay, WatchReplay and GetScoreSheet,
+    and for the URL of an app.
     """
     @_builtins.property
     def expiry_time(self) -> _timestamp_pb2.Timestamp:

@@ -89,6 +89,11 @@ class EngineServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayResponse.FromString,
                 _registered_method=True)
+        self.WatchReplay = channel.unary_stream(
+                '/croupier_api.v1.EngineService/WatchReplay',
+                request_serializer=croupier__api_dot_v1_dot_engine__pb2.WatchReplayRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.WatchReplayResponse.FromString,
+                _registered_method=True)
         self.GetRules = channel.unary_unary(
                 '/croupier_api.v1.EngineService/GetRules',
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.GetRulesRequest.SerializeToString,
@@ -182,6 +187,14 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WatchReplay(self, request, context):
+        """Streams the events of a finished table from its beginning, as one viewer knew them or as all seats together did, to
+        those who may read its replay: a client shows the game by its fold of facts. The stream ends after the last part.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetRules(self, request, context):
         """Returns the rules page of a game in a language, with an anchor for each rule.
         """
@@ -241,6 +254,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.GetReplay,
                     request_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayResponse.SerializeToString,
+            ),
+            'WatchReplay': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchReplay,
+                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.WatchReplayRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.WatchReplayResponse.SerializeToString,
             ),
             'GetRules': grpc.unary_unary_rpc_method_handler(
                     servicer.GetRules,
@@ -523,6 +541,33 @@ class EngineService:
             '/croupier_api.v1.EngineService/GetReplay',
             croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.SerializeToString,
             croupier__api_dot_v1_dot_engine__pb2.GetReplayResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchReplay(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/croupier_api.v1.EngineService/WatchReplay',
+            croupier__api_dot_v1_dot_engine__pb2.WatchReplayRequest.SerializeToString,
+            croupier__api_dot_v1_dot_engine__pb2.WatchReplayResponse.FromString,
             options,
             channel_credentials,
             insecure,

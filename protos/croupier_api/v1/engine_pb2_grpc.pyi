@@ -71,6 +71,10 @@ class EngineServiceStub:
     """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
     last part.
     """
+    WatchReplay: _grpc.UnaryStreamMultiCallable[_engine_pb2.WatchReplayRequest, _engine_pb2.WatchReplayResponse]
+    """Streams the events of a finished table from its beginning, as one viewer knew them or as all seats together did, to
+    those who may read its replay: a client shows the game by its fold of facts. The stream ends after the last part.
+    """
     GetRules: _grpc.UnaryUnaryMultiCallable[_engine_pb2.GetRulesRequest, _engine_pb2.GetRulesResponse]
     """Returns the rules page of a game in a language, with an anchor for each rule."""
 
@@ -116,6 +120,10 @@ class EngineServiceAsyncStub(EngineServiceStub):
     GetReplay: _aio.UnaryStreamMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]  # type: ignore[assignment]
     """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
     last part.
+    """
+    WatchReplay: _aio.UnaryStreamMultiCallable[_engine_pb2.WatchReplayRequest, _engine_pb2.WatchReplayResponse]  # type: ignore[assignment]
+    """Streams the events of a finished table from its beginning, as one viewer knew them or as all seats together did, to
+    those who may read its replay: a client shows the game by its fold of facts. The stream ends after the last part.
     """
     GetRules: _aio.UnaryUnaryMultiCallable[_engine_pb2.GetRulesRequest, _engine_pb2.GetRulesResponse]  # type: ignore[assignment]
     """Returns the rules page of a game in a language, with an anchor for each rule."""
@@ -219,6 +227,16 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_engine_pb2.GetReplayResponse], _abc.AsyncIterator[_engine_pb2.GetReplayResponse]]:
         """Streams the replay of a finished table, with all hands, to players who have access to it. The stream ends after the
         last part.
+        """
+
+    @_abc_1.abstractmethod
+    def WatchReplay(
+        self,
+        request: _engine_pb2.WatchReplayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_engine_pb2.WatchReplayResponse], _abc.AsyncIterator[_engine_pb2.WatchReplayResponse]]:
+        """Streams the events of a finished table from its beginning, as one viewer knew them or as all seats together did, to
+        those who may read its replay: a client shows the game by its fold of facts. The stream ends after the last part.
         """
 
     @_abc_1.abstractmethod

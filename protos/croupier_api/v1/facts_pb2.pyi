@@ -261,9 +261,10 @@ class CardsMoved(_message.Message):
     """Cards moved from one place to another. The source loses them and the target gets them, by number and, where they are
     listed, by card. A pile without cards disappears.
 
-    A hand lists all of its cards if it is the viewer's own or was revealed. Another one lists in known_cards those that
-    came to it listed. If cards that are not listed come to a hand that was revealed, it is hidden from now on, and its
-    cards become known_cards. If cards that are not listed leave a hand, it lists none any more.
+    A hand lists all of its cards if it is the viewer's own or was revealed. For all seats together, as WatchReplay shows
+    a table, every hand is the viewer's own. Another one lists in known_cards those that came to it listed. If cards that
+    are not listed come to a hand that was revealed, it is hidden from now on, and its cards become known_cards. If cards
+    that are not listed leave a hand, it lists none any more.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

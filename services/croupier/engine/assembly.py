@@ -184,7 +184,7 @@ def wire(
         store,
         _new_table(settings, ports, store, outbox, liveness, background, clock, logger),
         load_queue,
-        ReplayCache(store, load_queue, background, metrics),
+        ReplayCache(store, load_queue, background, StreamEncoder(), metrics),
         clock,
         ports.new_seed,
         logger,

@@ -12,7 +12,7 @@ import grpc
 from croupier.engine.api.game_texts import rules_page
 from croupier.engine.api.play_session import PlaySession, act, check_first, decode_request, first_message_late
 from croupier.engine.api.reactions import check_reaction
-from croupier.engine.api.stream_codec import encode_snapshot, encode_time
+from croupier.engine.api.stream_codec import decode_eyes, encode_snapshot, encode_time
 from croupier.engine.api.table_codec import decode_rules
 from croupier.engine.core.access import Need, Visitor, has_seat, not_seated
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
@@ -21,6 +21,7 @@ from croupier.engine.core.replay import replay_parts
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import StoredTable
 from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.replay_events import replay_event_parts
 from croupier.engine.tables.table import Table
 from croupier.games.facts import Seat, Viewer
 from croupier.runtime.admission.costs import load_cost, replay_cost, resume_cost
@@ -60,6 +61,9 @@ class EngineServicer:
         engine_pb2_grpc.add_EngineServiceServicer_to_server(cast("Any", self), server)
         streams: dict[str, Any] = {
             "WatchTable": grpc.unary_stream_rpc_method_handler(self.WatchTable, pb.WatchTableRequest.FromString, None),
+            "WatchReplay": grpc.unary_stream_rpc_method_handler(
+                self.WatchReplay, pb.WatchReplayRequest.FromString, None
+            ),
             "PlayTable": grpc.stream_stream_rpc_method_handler(self.PlayTable, None, None),
         }
         server.add_registered_method_handlers(SERVICE_NAME, streams)
@@ -187,6 +191,15 @@ class EngineServicer:
         call.admission.owe(replay_cost(replay.written, replay.callers))
         for part in replay_parts(replay.compressed):
             yield pb.GetReplayResponse(replay=part)
+
+    async def WatchReplay(self, request: pb.WatchReplayRequest, call: Call) -> AsyncIterator[bytes]:
+        """Yield the events of a finished table in parts; each is decompressed when the one before it was sent."""
+        visitor = self._visitor(call, request.table_id, request.link)
+        found = await self._find(call, request.table_id, visitor, Need.REPLAY)
+        replay = await self.tables.replay(found, visitor, decode_eyes(request, found.config.seat_count))
+        call.admission.owe(replay_cost(replay.written, replay.callers))
+        for part in replay_event_parts(replay.compressed):
+            yield part
 
     async def WatchTable(self, request: pb.WatchTableRequest, call: Call) -> AsyncIterator[bytes]:
         """Follow a table."""

@@ -22,9 +22,9 @@ from croupier.engine.core.fold import OpenProposal, TableState, Transition
 from croupier.engine.core.log import ActedBy, AwaySet, ClockCompensated, Proposed, TableConfig, Voted
 from croupier.engine.tables.subscription import Encoder, Presence
 from croupier.games.actions import PLAYS, Action
-from croupier.games.facts import SPECTATOR, Fact, Seat, Viewer
+from croupier.games.facts import ALL_SEATS, SPECTATOR, Fact, Seat, Viewer
 from croupier.games.interface import SeatActed
-from croupier.runtime.errors import ServiceError, to_status
+from croupier.runtime.errors import ServiceError, invalid_field, to_status
 from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2
 from croupier_api.v1.engine_pb2 import PlayTableResponse, TableEvent
 
@@ -193,6 +193,15 @@ def _encode_proposal(proposal: OpenProposal | None) -> engine_pb2.Proposal | Non
         agreed_seats=sorted(proposal.agreed),
         expiry_time=encode_time(proposal.expires_at),
     )
+
+
+def decode_eyes(request: engine_pb2.WatchReplayRequest, seat_count: int) -> Viewer:
+    """Return the viewer of a replay; raises MalformedRequest for a seat that the table does not have."""
+    if request.WhichOneof("eyes") != "seat":
+        return ALL_SEATS if request.all_seats else SPECTATOR
+    if request.seat >= seat_count:
+        raise invalid_field("seat", f"invalid seat {request.seat}: expected 0 to {seat_count - 1}")
+    return request.seat
 
 
 def encode_time(milliseconds: int) -> Timestamp:

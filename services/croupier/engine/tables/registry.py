@@ -29,7 +29,7 @@ from croupier.engine.tables.table_checks import (
     known_rules,
     revised_config,
 )
-from croupier.games.facts import SPECTATOR
+from croupier.games.facts import SPECTATOR, Viewer
 from croupier.games.interface import OptionValue
 from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, Unavailable, decode_id
 from croupier.runtime.identity.tokens import Clock
@@ -231,10 +231,10 @@ class Tables:
             loaded.table.check_access(visitor, need)
         return loaded
 
-    async def replay(self, found: Table | StoredTable, visitor: Visitor) -> Replay:
-        """Return the replay of a table found for a visitor; raises IllegalNow unless its game is over for them.
+    async def replay(self, found: Table | StoredTable, visitor: Visitor, viewer: Viewer | None = None) -> Replay:
+        """Return the replay of a table found for a visitor, as a file, or its events for a viewer.
 
-        Raises Unavailable if too many strangers wait for logs.
+        Raises IllegalNow unless its game is over for the visitor, Unavailable if too many strangers wait for logs.
         """
         table_id = found.config.table_id
         if isinstance(found, Table):
@@ -247,7 +247,7 @@ class Tables:
         # The end that this engine did not know may have ended the access too.
         check_access(found.config, visitor, Need.REPLAY, found.finished_at, self._clock())
         with self._readable(table_id):
-            replay = await self._replays.get(found, _is_urgent(found.config, visitor))
+            replay = await self._replays.get(found, _is_urgent(found.config, visitor), viewer)
         if not replay.compressed:
             # Its row was deleted meanwhile.
             raise unknown_table()

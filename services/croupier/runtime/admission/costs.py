@@ -47,6 +47,7 @@ _BY_SERVICE: Mapping[str, Mapping[str, int]] = {
         "SetAway": 1,
         "CreateLink": 1,
         "GetReplay": 20,
+        "WatchReplay": 20,
         # It sends a long page.
         "GetRules": 5,
     },
