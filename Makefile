@@ -56,7 +56,7 @@ format: install-dev ## the format and the fixes of ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-proto: install-dev ## the code that is generated from the contract
+proto: install-dev ## the code that is generated from the contract, and the web page
 	$(BIN)/python protos/generate.py
 	$(BIN)/python clients/typescript/build.py
 

@@ -39,8 +39,11 @@ def main() -> int:
     received_flags = {"service": sys.argv[1], "database": os.environ.get("CROUPIER_DATABASE"), **flags}
     (folder / f"{instance}.flags").write_text(json.dumps(received_flags))
     write(folder, f"{instance} up")
+    addresses = {kind: f"127.0.0.1:{it.getsockname()[1]}" for kind, it in sockets.items()}
+    if sys.argv[1] == "gateway" and os.environ.get("CROUPIER_WEB_TABLE") != "false":
+        addresses["web_table"] = addresses["listen"]
     partial = ready_file.with_suffix(".partial")
-    partial.write_text(json.dumps({kind: f"127.0.0.1:{it.getsockname()[1]}" for kind, it in sockets.items()}))
+    partial.write_text(json.dumps(addresses))
     partial.replace(ready_file)
     if behaviour != "exit":
         end_with_parent()

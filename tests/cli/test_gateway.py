@@ -44,6 +44,7 @@ async def test_the_gateway_opens_last_and_drains_first(tmp_path: Path) -> None:
     message = await output_of_up(tmp_path, GatewayChoice())
     [where] = (line for line in message if line.startswith("players connect to 127.0.0.1:"))
     assert where.endswith("by gRPC, gRPC-Web, JSON or WebSocket")
+    assert f"play in a browser at http://{where.split()[3].rstrip(',')}/" in message
     assert events(tmp_path)[:4] == ["scoring up", "engine up", "lobby up", "gateway up"]
     assert events(tmp_path)[4:] == ["gateway drained", "lobby drained", "engine drained", "scoring drained"]
     given, engine = received_flags(tmp_path, "gateway"), json.loads((tmp_path / "ready/engine.json").read_text())
@@ -51,6 +52,11 @@ async def test_the_gateway_opens_last_and_drains_first(tmp_path: Path) -> None:
     assert flags >= {"lobby", "engine", "scoring", "listen", "metrics-listen", "lobby-public-key"}
     assert (given["engine"], given["engine-websocket"]) == (engine["listen"], engine["websocket"])
     assert "certificate" not in flags
+
+
+async def test_a_gateway_without_the_web_table_has_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CROUPIER_WEB_TABLE", "false")
+    assert not any("browser" in line for line in await output_of_up(tmp_path, GatewayChoice()))
 
 
 async def test_without_envoy_services_run_without_a_gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,6 +138,7 @@ async def test_only_the_gateway_lets_other_machines_in_by_its_certificate(tmp_pa
     assert any(line.endswith(f"{tmp_path / 'keys' / 'gateway.authority.pem'}") for line in message)
     port = next(line for line in message if line.startswith("  gateway")).split()[1].rpartition(":")[2]
     assert any(line.startswith(f"players connect to 192.0.2.7:{port}, 198.51.100.1:{port}, by") for line in message)
+    assert f"play in a browser at https://192.0.2.7:{port}/, https://198.51.100.1:{port}/" in message
     assert sum(line.startswith("warning: everyone in the networks of these addresses") for line in message) == 1
     pasted = f"croupier play --server 192.0.2.7:{port} --ca-file gateway.authority.pem"
     assert any(line.endswith(pasted) for line in message)

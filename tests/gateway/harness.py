@@ -26,6 +26,15 @@ from tests.processes import wait_for_file
 from tests.waiting import TIMEOUT_SECONDS
 
 _NONE: Mapping[str, str] = MappingProxyType({})
+UPGRADE: Mapping[str, str] = MappingProxyType(
+    {
+        "connection": "upgrade",
+        "upgrade": "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "A" * 22 + "==",
+    }
+)
+"""The headers of a handshake by WebSocket."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def test_the_scheme_of_a_token_is_bearer_in_any_case(gateway: Gateway, form: str
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", "/"), ("GET", "/v1/nothing"), ("GET", "/stats"), ("POST", "/quitquitquit")],
+    [("GET", "/index.html"), ("GET", "/v1/nothing"), ("GET", "/stats"), ("POST", "/quitquitquit")],
 )
 def test_unknown_paths(gateway: Gateway, method: str, path: str) -> None:
     answer = gateway.ask(method, path, token=gateway.token())

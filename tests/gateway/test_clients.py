@@ -67,6 +67,9 @@ def test_the_lines_of_the_clients_page_with_curl(deployment: GatewayDeployment, 
     assert listed[0]["table"]["table_id"] == mine["table"]["table_id"]
     assert [message.get("is_list_complete", False) for message in listed[:2]] == [False, True]
     assert int(read("left.json")["sequence"]) < int(read("back.json")["sequence"])
+    parts = [json.loads(line)["table_events"] for line in (tmp_path / "replay.jsonl").read_text().splitlines()]
+    assert parts[0][0]["snapshot"]["sequence"] == "0"
+    assert parts[-1][-1]["update"]["revealed_seed"]
     again = read("ready.json")["table"]
     assert again["previous_table_id"] == mine["table"]["table_id"]
     assert again["table_id"] == (tmp_path / "next.txt").read_text().strip()

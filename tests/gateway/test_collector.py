@@ -86,7 +86,7 @@ def test_it_is_written_beside_envoys_where_calls_are_traced(tmp_path: Path, coll
     write_new_key_pair(tmp_path / "lobby.private.pem", tmp_path / "lobby.public.pem")
     settings = GatewaySettings(lobby_public_key=tmp_path / "lobby.public.pem", traces_collector=collector)
     files = configuration_files(settings)
-    assert files.get("collector.yaml") == (collector_configuration() if collector else None)
+    assert files.get("collector.yaml") == (collector_configuration().encode() if collector else None)
 
 
 def test_a_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:

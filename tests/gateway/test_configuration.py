@@ -75,7 +75,7 @@ NO_TLS = dict.fromkeys(("certificate", "key", "upstream_certificate", "upstream_
         },
         {**NO_TLS, "engine": "engine:7720", "engine_websocket": "engine:7722"},
         {"listen": "[::1]:7700", "address_requests_per_second": 3, "address_burst": 3, "allowed_origins": "*"},
-        {**NO_TLS, **UNLIMITED, "trusted_proxies": 1, "memory_limit_mebibytes": 100},
+        {**NO_TLS, **UNLIMITED, "trusted_proxies": 1, "memory_limit_mebibytes": 100, "web_table": False},
         {"secrets_folder": True},
         {"traces_collector": "collector:4317", "traces_ratio": 0.001, "access_log": True},
     ],
@@ -83,7 +83,7 @@ NO_TLS = dict.fromkeys(("certificate", "key", "upstream_certificate", "upstream_
 )
 def test_envoy_accepts_it(settings: GatewaySettings, tmp_path: Path, changes: dict[str, Any]) -> None:
     secrets = {"secrets_folder": tmp_path} if "secrets_folder" in changes else {}
-    write_files(configuration_files(changed(settings, **changes | secrets)), tmp_path)
+    write_files(configuration_files(changed(settings, **changes | secrets), tmp_path), tmp_path)
     validate(find_envoy(), tmp_path / "envoy.yaml")
 
 
@@ -105,6 +105,7 @@ CHANGED: dict[str, Any] = {
     "secrets_folder": Path("/folder"),
     "allowed_origins": "https://play.example",
     "access_log": True,
+    "web_table": False,
     "traces_collector": "another:4317",
     "traces_ratio": 0.5,
 }
@@ -116,7 +117,8 @@ def test_every_setting_changes_it(settings: GatewaySettings, name: str) -> None:
     value = CHANGED[name] if name in CHANGED else getattr(usual, name) + 1
     if name == "lobby_public_key":
         value = settings.lobby_public_key.with_name(value)
-    assert configuration_files(changed(usual, **{name: value})) != configuration_files(usual)
+    folder = Path("/etc/envoy")
+    assert configuration_files(changed(usual, **{name: value}), folder) != configuration_files(usual, folder)
 
 
 def test_a_value_cannot_leave_its_place(settings: GatewaySettings, tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_envoy_finds_certificates_wherever_it_runs(
     upstream = dict.fromkeys(("upstream_certificate", "upstream_key", "upstream_ca"), own.key)
     near = changed(settings, certificate=own.certificate, key=own.key, **upstream)
     for secrets in (None, tmp_path):
-        configuration = "".join(configuration_files(changed(near, secrets_folder=secrets)).values())
+        configuration = b"".join(configuration_files(changed(near, secrets_folder=secrets)).values()).decode()
         named = re.findall(r"\b(?:filename|path): \"(\S+)\" ", configuration)
         assert [path for path in named if path.startswith(str(tmp_path))], configuration
         assert [path for path in named if not path.startswith("/")] == []
@@ -245,6 +247,7 @@ def route_of(settings: GatewaySettings, call: str) -> Any:
         ("SignIn", 30, None),
         ("WatchTables", None, None),
         ("GetReplay", 30, "10s"),
+        ("WatchReplay", 30, "10s"),
     ],
 )
 def test_a_call_that_ends_by_itself_has_a_deadline_and_a_short_one_if_it_only_reads(

@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from croupier.gateway.admin import STREAM_POLL_SECONDS, Admin
 from croupier.runtime.admission.network import ADDRESS_HEADER
 from tests.certificates import Authority
-from tests.gateway.harness import Answer, Gateway, metric_values, opened_gateway, refused
+from tests.gateway.harness import UPGRADE, Answer, Gateway, metric_values, opened_gateway, refused
 from tests.gateway.raw_http2 import DATA, HEADERS, RawHttp2
 from tests.gateway.test_routing import TABLES, FakeEngine, view_by_grpc, view_by_json
 from tests.gateway.websocket_engine import (
@@ -35,12 +35,6 @@ ORIGIN, FOREIGN = "https://play.example", "https://evil.example"
 REQUEST_SECONDS = 5.0
 """The gateway's maximum for a request to arrive."""
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
-UPGRADE = {
-    "connection": "upgrade",
-    "upgrade": "websocket",
-    "sec-websocket-version": "13",
-    "sec-websocket-key": "A" * 22 + "==",
-}
 PLAY = "/v1/tables/t/play"
 HEALTHY = 'envoy_cluster_membership_healthy{envoy_cluster_name="engine_websocket"}'
 
@@ -129,12 +123,12 @@ def test_a_page_of_another_origin_may_not_play(engines: Sequence[WebSocketEngine
 def test_nothing_else_is_upgraded(
     engines: Sequence[WebSocketEngine], gateway: Gateway, path: str, protocol: str
 ) -> None:
-    answer = gateway.ask("GET", path, token=gateway.token(), headers=UPGRADE | {"upgrade": protocol})
+    answer = gateway.ask("GET", path, token=gateway.token(), headers={**UPGRADE, "upgrade": protocol})
     refused(answer, 400, INVALID, "Upgrade and CONNECT")
     assert [each.paths for each in engines] == [[], [], []]
 
 
-@pytest.mark.parametrize("headers", [{}, UPGRADE | {"upgrade": "h2c"}], ids=["call", "h2c"])
+@pytest.mark.parametrize("headers", [{}, {**UPGRADE, "upgrade": "h2c"}], ids=["call", "h2c"])
 @pytest.mark.parametrize(("method", "query"), [("GET", ""), ("GET", "?a=b"), ("POST", ""), ("DELETE", "")])
 def test_the_path_is_no_call(gateway: Gateway, method: str, query: str, headers: Mapping[str, str]) -> None:
     refused(gateway.ask(method, PLAY + query, headers=headers), 426, INVALID, "'upgrade: websocket'")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from croupier.gateway.web_table import page_files
 from tests.image.container import Image
 
 INSTALLERS = {"pip", "pip3", "pip3.11", "uv", "ensurepip", "setuptools", "wheel", "virtualenv"}
@@ -102,6 +103,15 @@ def is_compiled(source: Path) -> bool:
     flags, modified, size = struct.unpack("<III", header[4:])
     state = source.stat()
     return flags == UNCHECKED_HASH or (modified, size) == (int(state.st_mtime), state.st_size)
+
+
+def test_it_has_the_page_that_the_gateway_serves(image: Image) -> None:
+    code, output = image.run_python(
+        "import json; from croupier.gateway.web_table import page_files;"
+        "print(json.dumps({file.name: file.digest for file in page_files()}))"
+    )
+    assert code == 0, output
+    assert json.loads(output) == {file.name: file.digest for file in page_files()}
 
 
 def test_labels_identify_it(image: Image) -> None:

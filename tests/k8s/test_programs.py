@@ -70,14 +70,17 @@ def write_configuration(overlay: str, folder: Path) -> Path:
     given = mounted(overlay, "gateway", "configuration", folder)
     admin = str(folder / "admin.sock")
     given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_SOCKET": admin}
-    write_files(configuration_files(settings_of(GatewaySettings, given)), folder / "configuration")
-    return folder / "configuration"
+    made = folder / "configuration"
+    write_files(configuration_files(settings_of(GatewaySettings, given), made), made)
+    return made
 
 
 @pytest.mark.gateway
 @every_folder
 def test_envoy_accepts_the_configuration(envoy: Path, folder: str, tmp_path: Path) -> None:
-    validate(envoy, write_configuration(folder, tmp_path) / "envoy.yaml")
+    made = write_configuration(folder, tmp_path)
+    validate(envoy, made / "envoy.yaml")
+    assert (made / "page" / "index.html").exists()
 
 
 @pytest.mark.gateway

@@ -23,6 +23,8 @@ Audience: TypeAlias = int
 SPECTATOR: Viewer = 30
 MAX_SEATS = 8
 """No game has more seats: by these are the facts that are made once."""
+ALL_SEATS: Viewer = -1
+"""All seats together, whom a replay may show; no audience has this viewer, see `known_together`."""
 EVERYONE: Audience = -1
 NO_TRUMP: Suit = -1
 """Stands for the trump suit of a round that has none."""
@@ -264,6 +266,14 @@ Fact: TypeAlias = (
     | RoundEnded
     | GameEnded
 )
+
+
+def known_together(facts: Iterable[Fact]) -> list[Fact]:
+    """Return the facts that all seats together receive.
+
+    What is for all but some seats is left out: these seats know more already, by another fact.
+    """
+    return [fact for fact in facts if fact.audience == EVERYONE or fact.audience > 0]
 
 
 class SeatView(NamedTuple):

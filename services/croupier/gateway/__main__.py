@@ -36,7 +36,7 @@ async def serve(settings: RunSettings, folder: Path) -> int:
     program = find_envoy(settings.envoy)
     private = {"admin_socket": folder / "admin.sock", "secrets_folder": folder}
     update = {name: getattr(settings, name) or file for name, file in private.items()}
-    write_files(configuration_files(settings.model_copy(update=update)), folder)
+    write_files(configuration_files(settings.model_copy(update=update), folder), folder)
     validate(program, folder / "envoy.yaml")
     envoy = await Envoy.start(program, folder, settings.workers)
     try:
@@ -44,6 +44,8 @@ async def serve(settings: RunSettings, folder: Path) -> int:
         addresses = {"listen": listeners["players"], "admin": str(envoy.admin.path)}
         if "metrics" in listeners:
             addresses["metrics"] = listeners["metrics"]
+        if settings.web_table:
+            addresses["web_table"] = listeners["players"]
         write_ready_file(settings.ready_file, addresses)
         return await _wait_for_stop(settings, envoy)
     finally:

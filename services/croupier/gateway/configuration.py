@@ -2,7 +2,8 @@
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,16 @@ from croupier.gateway.bindings import (
 from croupier.gateway.json_bodies import program
 from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSALS
 from croupier.gateway.settings import GatewaySettings
+from croupier.gateway.web_table import (
+    BURST_KIBIBYTES,
+    FOLDER,
+    KIBIBYTES_PER_SECOND,
+    PAGE_HEADERS,
+    PageFile,
+    page_contents,
+    page_files,
+    page_routes,
+)
 from croupier.runtime.admission.network import ADDRESS_HEADER, IPV4_BITS, IPV6_BITS
 from croupier.runtime.identity.tokens import ISSUER, PLAYER_AUDIENCE, load_public_key
 from croupier.runtime.server.addresses import addresses_of, host_and_port, ip_of, listening_host, with_port
@@ -34,28 +45,32 @@ from croupier.runtime.server.program import SettingsError
 READ_SECONDS = 10
 """Maximum seconds of a unary call that changes nothing, and of a silence in a stream of parts."""
 COLLECTOR_FILE = "collector.yaml"
-ENDING_STREAMS = frozenset({"GetReplay"})
+ENDING_STREAMS = frozenset({"GetReplay", "WatchReplay"})
 """The calls whose response is a stream of parts, which ends after the last one."""
 WEBSOCKET_PATH = "/v1/tables/[^/:]+/play"
 """A regular expression of the paths at which a table is played by WebSocket."""
+OWN_ORIGIN = r"https://.*|http://(localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:.]+\])(:\d+)?"
+"""A regular expression of the origins that may be the gateway's own; over plain HTTP only those without a name."""
 
 
-def configuration_files(settings: GatewaySettings) -> dict[str, str]:
-    """Return the text of envoy.yaml and, with a folder of secrets, of the files for it, by file name.
+def configuration_files(settings: GatewaySettings, folder: Path | None = None) -> dict[str, bytes]:
+    """Return the content of envoy.yaml and, with a folder of secrets, of the files for it, by file name.
 
-    If calls are traced, the configuration of the collector is among them. Raises ValueError for an unusable key, and
-    SettingsError for metrics without an administration.
+    If calls are traced, the configuration of the collector is among them. The web table is left out unless the folder
+    is known in which Envoy finds all these files. Raises ValueError for an unusable key, and SettingsError for metrics
+    without an administration.
     """
     if settings.metrics_listen and settings.admin_socket is None:
         raise SettingsError("--metrics-listen needs --admin-socket: the metrics are those of Envoy's administration")
     environment = _environment()
     envoy, secret = (environment.get_template(name) for name in ("envoy.yaml.jinja", "secret.yaml.jinja"))
-    files = {"envoy.yaml": envoy.render(_values(settings))}
+    page = page_files() if settings.web_table and folder is not None else ()
+    files = {"envoy.yaml": envoy.render(_values(settings) | _page_values(page, folder))}
     if settings.secrets_folder is not None:
         files |= {f"{values['name']}.yaml": secret.render(values) for values in _secrets(settings)}
     if settings.traces_collector:
         files[COLLECTOR_FILE] = collector_configuration()
-    return files
+    return {name: text.encode() for name, text in files.items()} | page_contents(page)
 
 
 def collector_configuration() -> str:
@@ -63,10 +78,11 @@ def collector_configuration() -> str:
     return (Path(__file__).parent / COLLECTOR_FILE).read_text()
 
 
-def write_files(files: Mapping[str, str], folder: Path) -> None:
-    """Write files into a folder that exists."""
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files into a folder that exists, and into folders below it."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / name).write_bytes(content)
 
 
 def _environment() -> Environment:
@@ -91,6 +107,7 @@ def _values(settings: GatewaySettings) -> dict[str, Any]:
         "settings": settings,
         "upstream": settings.upstream,
         "origin_matchers": _origin_matchers(settings),
+        "own_origin": OWN_ORIGIN,
         "address_header": ADDRESS_HEADER,
         "rate_limits": list(_rate_limits(settings)),
         "clusters": list(_clusters(settings)),
@@ -113,6 +130,20 @@ def _values(settings: GatewaySettings) -> dict[str, Any]:
         "issuer": ISSUER,
         "audience": PLAYER_AUDIENCE,
         "lobby_key_set": _key_set(load_public_key(settings.lobby_public_key)),
+    }
+
+
+def _page_values(page: Sequence[PageFile], folder: Path | None) -> dict[str, Any]:
+    """Return the values of the page's routes, none without files."""
+    paths = "|".join(re.escape(file.path) for file in page)
+    limit = _bucket(KIBIBYTES_PER_SECOND, BURST_KIBIBYTES)
+    return {
+        "page_routes": list(page_routes(page)),
+        "page_headers": PAGE_HEADERS,
+        "page_paths": paths,
+        "page_folder": folder and folder.absolute() / FOLDER,
+        "page_limit": {"ipv4_bits": IPV4_BITS, "ipv6_bits": IPV6_BITS, "bucket": limit},
+        "max_page_bytes": max((len(file.content) for file in page), default=0),
     }
 
 
@@ -174,10 +205,13 @@ def _rate_limits(settings: GatewaySettings) -> Iterator[dict[str, Any]]:
     network = ("network", IPV4_BITS, IPV6_BITS, settings.network_requests_per_second, settings.network_request_burst)
     for name, ipv4_bits, ipv6_bits, rate, burst in (address, network):
         if rate:
-            # At most ten times a second.
-            tokens = max(rate // 10, 1)
-            fill = {"tokens_per_fill": tokens, "fill_interval": f"{tokens / rate:.9f}s"}
-            yield {"name": name, "ipv4_bits": ipv4_bits, "ipv6_bits": ipv6_bits, "burst": burst, **fill}
+            yield {"name": name, "ipv4_bits": ipv4_bits, "ipv6_bits": ipv6_bits, "bucket": _bucket(rate, burst)}
+
+
+def _bucket(rate: int, burst: int) -> dict[str, Any]:
+    """Return a token bucket of Envoy, which it fills at most ten times a second."""
+    tokens = max(rate // 10, 1)
+    return {"max_tokens": burst, "tokens_per_fill": tokens, "fill_interval": f"{tokens / rate:.9f}s"}
 
 
 def _origin_matchers(settings: GatewaySettings) -> list[dict[str, Any]]:

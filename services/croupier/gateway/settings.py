@@ -72,6 +72,8 @@ class GatewaySettings(Settings):
     """Folder of clients.yaml, gateway.yaml and services.yaml, by which Envoy reloads changed certificates."""
     allowed_origins: Annotated[str, AfterValidator(_checked_origins)] = ""
     """Web origins that may call from a browser, such as https://play.example, with commas between; * for any."""
+    web_table: bool = True
+    """Whether the web table, a page for browsers, is served at /."""
     trusted_proxies: NonNegativeInt = 0
     """Number of proxies in front of the gateway whose x-forwarded-for is trusted for the client's address."""
     address_requests_per_second: NonNegativeInt = 1000

@@ -26,8 +26,8 @@ def config(
 ) -> None:
     """Print Envoy's configuration for the gateway's settings; --help lists the settings.
 
-    --output FOLDER writes it as envoy.yaml into a folder instead, with the files that --secrets-folder and
-    --traces-collector ask for.
+    --output FOLDER writes it as envoy.yaml into a folder instead, with the page of the web table, and with the files
+    that --secrets-folder and --traces-collector ask for. What is printed has no web table: Envoy reads its page there.
     --check refuses invalid certificates and keys, which then have to be on this machine, and warns if other machines
     can connect without TLS.
     """
@@ -38,7 +38,7 @@ def config(
 
     try:
         settings = read_settings(GatewaySettings, PROGRAM, context.args)
-        made = configuration_files(settings)
+        made = configuration_files(settings, output)
         if check:
             check_files(settings, now_utc())
             if warning := exposure(settings):
@@ -46,12 +46,12 @@ def config(
     except SettingsError as fault:
         raise misused(str(fault)) from None
     if output is None:
-        print(made["envoy.yaml"].rstrip("\n"))
+        print(made["envoy.yaml"].decode().rstrip("\n"))
     else:
         _write(made, output)
 
 
-def _write(made: Mapping[str, str], output: Path) -> None:
+def _write(made: Mapping[str, bytes], output: Path) -> None:
     from croupier.gateway.configuration import write_files
 
     try:
@@ -59,7 +59,7 @@ def _write(made: Mapping[str, str], output: Path) -> None:
         write_files(made, output)
     except OSError as fault:
         raise CommandFault(f"{output} cannot be written to: {fault.strerror}") from None
-    for name in made:
+    for name in dict.fromkeys(name.partition("/")[0] for name in made):
         print(f"{output / name} written")
 
 

@@ -60,11 +60,14 @@ def _introduce(services: Services, settings: SupervisorSettings, gateway: Gatewa
 
 
 def _introduce_gateway(services: Services, say: Note, gateway: GatewayChoice) -> None:
-    listen, authority = services.addresses[GATEWAY]["listen"], gateway.authority(services.folder)
+    addresses, authority = services.addresses[GATEWAY], gateway.authority(services.folder)
+    listen = addresses["listen"]
     _, port = host_and_port(listen)
     if authority is not None:
         say(f"the gateway uses TLS: clients trust it by {authority}")
     reachable = [with_port(host, port) for host in gateway.reachable]
+    if "web_table" in addresses:
+        say(f"play in a browser at {', '.join(f'{gateway.scheme}://{each}/' for each in reachable or [listen])}")
     say(f"players connect to {', '.join(reachable) or listen}, by gRPC, gRPC-Web, JSON or WebSocket")
     if not reachable:
         return

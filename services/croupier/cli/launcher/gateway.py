@@ -54,6 +54,11 @@ class GatewayChoice:
             raise misused(f"--listen {self.listen} needs --tls, or --certificate and --key: tokens would be readable")
 
     @property
+    def scheme(self) -> str:
+        """That of its URLs."""
+        return "https" if self.tls or self.certificate else "http"
+
+    @property
     def reachable(self) -> Sequence[str]:
         """The IP addresses that other machines use."""
         listened = ipaddress.ip_address(self.listen)
