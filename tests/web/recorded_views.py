@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from random import Random
 from typing import Any
@@ -10,11 +11,12 @@ from typing import Any
 from google.protobuf.message import Message
 
 from croupier.engine.api.fact_codec import encode_fact, encode_view
-from croupier.games.facts import SPECTATOR, View, Viewer
-from croupier.games.interface import Game
+from croupier.games.facts import ALL_SEATS, Viewer
+from croupier.games.interface import Game, State
 from croupier.games.registry import GAMES
 from croupier_api.v1.engine_pb2 import Snapshot, TableUpdate
-from tests.games.fold import facts_for
+from tests.client.vectors import NAMES
+from tests.games.fold import facts_for, known_view
 from tests.games.toy import TOY
 from tests.games.walk import sample_options, viewers, walk
 
@@ -32,24 +34,20 @@ def _tables(game: Game, random: Random) -> Iterator[dict[str, Any]]:
     seats = max(game.seats)
     state = game.new(seats, sample_options(game, seats, random))
     transitions = list(islice(walk(game, state, random), EVENTS))
-    for viewer in viewers(seats):
+    for viewer in (*viewers(seats), ALL_SEATS):
         steps = [
             {
                 "update": _base64(TableUpdate(facts=map(encode_fact, facts_for(transition.facts, viewer)))),
-                "after": _snapshot(game.view(transition.after, viewer)),
+                "after": _snapshot(game, transition.after, seats, viewer),
             }
             for transition in transitions
         ]
-        before = _snapshot(game.view(state, viewer))
-        yield {"game": game.id, "viewerSeat": _seat(viewer), "before": before, "steps": steps}
+        before = _snapshot(game, state, seats, viewer)
+        yield {"game": game.id, "viewer": NAMES.get(viewer, viewer), "before": before, "steps": steps}
 
 
-def _seat(viewer: Viewer) -> int | None:
-    return None if viewer == SPECTATOR else viewer
-
-
-def _snapshot(view: View) -> str:
-    return _base64(Snapshot(view=encode_view(view)))
+def _snapshot(game: Game, state: State, seats: int, viewer: Viewer) -> str:
+    return _base64(Snapshot(view=encode_view(known_view(partial(game.view, state), seats, viewer))))
 
 
 def _base64(message: Message) -> str:

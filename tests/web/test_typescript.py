@@ -13,7 +13,9 @@ from clients.typescript.build import CLIENT, NODE, TABLE, environment, npm
 from loadtest.monitor.monitor import Scrape, scrape
 from tests.ports import reserved_port
 from tests.web.conftest import WebDeployment
+from tests.web.recorded_legal import recorded_legal
 from tests.web.recorded_views import recorded_views
+from tests.web.written_replays import written_replays
 
 pytestmark = [pytest.mark.gateway, pytest.mark.slow]
 GAME_SECONDS = 60.0
@@ -119,6 +121,22 @@ def test_folded_facts_yield_the_view_of_the_engine(tmp_path: Path) -> None:
     recorded = tmp_path / "views.json"
     recorded.write_text(recorded_views(seed))
     npm(CLIENT, "test", "--", "view", CROUPIER_RECORDED_VIEWS=str(recorded))
+
+
+def test_each_action_of_the_engine_can_be_chosen_and_nothing_else(tmp_path: Path) -> None:
+    seed = secrets.token_hex(4)
+    print(f"the seed is {seed}; put it in place of secrets.token_hex to repeat it")
+    recorded = tmp_path / "legal.json"
+    recorded.write_text(recorded_legal(seed))
+    npm(CLIENT, "test", "--", "selection", CROUPIER_RECORDED_LEGAL=str(recorded))
+
+
+def test_the_deals_of_all_games_are_proved(tmp_path: Path) -> None:
+    seed = secrets.token_hex(4)
+    print(f"the seed is {seed}; put it in place of secrets.token_hex to repeat it")
+    written = tmp_path / "replays.json"
+    written.write_text(written_replays(seed))
+    npm(CLIENT, "test", "--", "verify", CROUPIER_WRITTEN_REPLAYS=str(written))
 
 
 def test_recorded_facts_and_views_are_shown_line_by_line(tmp_path: Path) -> None:

@@ -12,9 +12,13 @@ import type { Card, Suit } from "./generated/croupier_api/v1/cards_pb.js";
 
 /** The chosen parts of an action; undefined for a part that is not to be chosen. */
 export interface Parts {
+  /** The cards, in any order. */
   readonly cards?: readonly Card[] | undefined;
+  /** The trump suit, or the suit that a card orders. */
   readonly suit?: Suit | undefined;
+  /** The amount of a bid, or of a word. */
   readonly amount?: number | undefined;
+  /** The seat that a word concerns. */
   readonly seat?: number | undefined;
 }
 
@@ -80,18 +84,21 @@ function newer(part: string, verb: string | undefined): Error {
  * Standing pat counts as the swap of no cards: it is as likely as a swap of one card, not as all swaps together.
  */
 export function randomLegal(legal: LegalActions | undefined, random: Random): Action | undefined {
-  const { actions = [], choices = [] } = legal ?? {};
-  const standsPat = choices.some(isSwap) && actions.some(({ verb }) => verb.case === "standPat");
-  const alternatives = [...actions.filter(({ verb }) => !standsPat || verb.case !== "standPat"), ...choices];
+  if (legal === undefined) return undefined;
+  const { actions, choices } = legal;
+  const isSwapOfNone = choices.some((choice) => standsPat(legal, choice));
+  const alternatives = [...actions.filter(({ verb }) => !isSwapOfNone || verb.case !== "standPat"), ...choices];
   if (alternatives.length === 0) return undefined;
   const picked = oneOf(alternatives, random);
   if (picked.$typeName === "croupier_api.v1.Action") return picked;
-  const fewest = standsPat && isSwap(picked) ? 0 : (picked.cards?.minCards ?? 0);
+  const fewest = standsPat(legal, picked) ? 0 : (picked.cards?.minCards ?? 0);
   return complete(picked, randomParts(picked, fewest, random));
 }
 
-function isSwap({ action, cards }: ActionChoice): boolean {
-  return action?.verb.case === "swapCards" && cards?.minCards === 1;
+/** Return whether a choice is a swap of at least one card beside a listed standing pat, which is the swap of none. */
+export function standsPat({ actions }: LegalActions, { action, cards }: ActionChoice): boolean {
+  const isSwap = action?.verb.case === "swapCards" && cards?.minCards === 1;
+  return isSwap && actions.some(({ verb }) => verb.case === "standPat");
 }
 
 function randomParts({ cards, suits, amount, seats }: ActionChoice, fewest: number, random: Random): Parts {

@@ -3,8 +3,27 @@ import { randomId } from "./random_id.js";
 
 const SECRET = "croupier device secret";
 
-/** What this needs of a browser's store. */
+/** Keeps texts by their names, as the stores of a browser do. */
 export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+
+/** Return a store that keeps texts as long as the program runs. */
+export function memoryStore(): Store {
+  const texts = new Map<string, string>();
+  return {
+    getItem: (key) => texts.get(key) ?? null,
+    setItem: (key, text) => void texts.set(key, text),
+    removeItem: (key) => void texts.delete(key),
+  };
+}
+
+/** Return the store of the browser; one in memory outside of a browser, and where the person has forbidden stores. */
+export function ownStore(): Store {
+  try {
+    return typeof document === "undefined" ? memoryStore() : localStorage;
+  } catch {
+    return memoryStore();
+  }
+}
 
 /** A device as one server knows it: a server that knew the secret for another could play there in the player's name. */
 export class Device {

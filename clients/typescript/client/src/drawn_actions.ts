@@ -1,11 +1,12 @@
 // Which taps of a person on the actions that a page has drawn count.
 import type { Action } from "./generated/croupier_api/v1/actions_pb.js";
+import type { Decision } from "./viewed_table.js";
 
 /** A tap so soon after a change was meant for what was there before. */
 const SETTLING_MILLISECONDS = 300;
 
-/** Acts as it was decided at a sequence of the table; rejects if that is refused. */
-export type Act = (action: Action, expectedSequence: bigint | undefined) => Promise<void>;
+/** Acts as it was decided, as `Table.act` does; rejects if that is refused. */
+export type Act = (action: Action, decision: Decision) => Promise<void>;
 
 /** Actions that were drawn together, of which a person takes one. */
 export class DrawnActions {
@@ -14,23 +15,28 @@ export class DrawnActions {
 
   constructor(
     private readonly act: Act,
-    /** `Table.expectedSequence` when they were drawn, or when the page last showed that nothing has changed since. */
-    public expectedSequence: bigint | undefined,
+    /** `Table.decision()` when they were drawn, or when the page last showed that nothing has changed since. */
+    public decision: Decision,
     /** Returns milliseconds by a clock that always goes on evenly. */
-    private readonly now: () => number,
+    private readonly now: () => number = () => performance.now(),
   ) {
     this.drawnAt = now();
   }
 
+  /** Whether a tap counts now: it is not too soon after the drawing, and no other one waits for its answer. */
+  get isReady(): boolean {
+    return !this.isTaken && this.now() - this.drawnAt >= SETTLING_MILLISECONDS;
+  }
+
   /**
-   * Take an action as it was drawn. A tap too soon after the drawing, or while another one has no answer, does nothing.
-   * Rejects if the action is refused; then the person chooses again.
+   * Take an action as it was drawn; does nothing while a tap does not count. Rejects if the action is refused; then the
+   * person chooses again.
    */
   async take(action: Action): Promise<void> {
-    if (this.isTaken || this.now() - this.drawnAt < SETTLING_MILLISECONDS) return;
+    if (!this.isReady) return;
     this.isTaken = true;
     try {
-      await this.act(action, this.expectedSequence);
+      await this.act(action, this.decision);
     } catch (error) {
       this.isTaken = false;
       throw error;

@@ -2,6 +2,8 @@
 export interface Expandable {
   /** Names it among others of its list. */
   readonly key: string;
+  /** The line. */
   readonly text: string;
+  /** The further lines; empty if there are none. */
   readonly more: readonly string[];
 }

@@ -4,9 +4,10 @@ import type { Texts } from "./texts/en.js";
 import { nb } from "./texts/nb.js";
 import { ru } from "./texts/ru.js";
 
-export const TEXTS = { en, nb, ru };
 /** A language of the client, which those of the services are too. */
-export type Language = keyof typeof TEXTS;
+export type Language = "en" | "nb" | "ru";
+
+export const TEXTS: Readonly<Record<Language, Texts>> = { en, nb, ru };
 
 /** Norwegian without further name, and nynorsk, whose readers read bokmål. */
 const SIMILAR: ReadonlyMap<string, Language> = new Map([["no", "nb"], ["nn", "nb"]]);

@@ -16,12 +16,10 @@ import {
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb.js";
 import type { FactSchema } from "./generated/croupier_api/v1/facts_pb.js";
 import { Reaction } from "./generated/croupier_api/v1/games_pb.js";
-import { type CreateTableRequest, LobbyService } from "./generated/croupier_api/v1/lobby_pb.js";
-import { TableState } from "./generated/croupier_api/v1/tables_pb.js";
+import { LobbyService } from "./generated/croupier_api/v1/lobby_pb.js";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb.js";
 import type { CroupierClient } from "./client.js";
 import { isOvertaken, throwUnlessOvertaken } from "./errors.js";
-import { act, findMatch, openTable, playAgain, setAway, waitForDeal } from "./game.js";
 import { retryNotExecuted } from "./retry.js";
 import { Table } from "./table.js";
 
@@ -37,7 +35,7 @@ const SILENT = "a stream that sends no more messages, and does not end";
 const RESUME: Event = { eventKind: { case: "resumeNotice", value: {} } };
 
 /** A client of an engine that sends these messages and errors stream by stream, and records its requests. */
-function clientOf(streams: readonly (Event | ConnectError | typeof SILENT)[][], answers: (ConnectError | undefined)[] = []) {
+function clientOf(streams: readonly (Event | ConnectError | typeof SILENT)[][], answers: (ConnectError | undefined)[] = [], answeredSequence = 4n) {
   const watched: WatchTableRequest[] = [];
   const acted: SubmitActionRequest[] = [];
   const set: SetAwayRequest[] = [];
@@ -53,7 +51,7 @@ function clientOf(streams: readonly (Event | ConnectError | typeof SILENT)[][], 
       submitAction(request) {
         const fault = answers[acted.push(request) - 1];
         if (fault !== undefined) throw fault;
-        return { sequence: 4n };
+        return { sequence: answeredSequence };
       },
       setAway(request) {
         const fault = answers[set.push(request) - 1];
@@ -91,7 +89,7 @@ async function sequencesOf(table: Table): Promise<(bigint | undefined)[]> {
 
 test("a spectator sends the link with every stream", async () => {
   const { client, watched } = clientOf([[SNAPSHOT, LOST], [entry(4n, true)]]);
-  assert.deepEqual(await sequencesOf(new Table(client, "t", 1_000, "by a player")), [3n, 4n]);
+  assert.deepEqual(await sequencesOf(new Table(client, "t", { link: "by a player" })), [3n, 4n]);
   assert.deepEqual(watched.map((request) => request.link), ["by a player", "by a player"]);
 });
 
@@ -136,7 +134,7 @@ test("a stream that was cut in the middle of a message was not refused", async (
 
 test("a stream that is silent for too long is opened again", async () => {
   const { client, watched } = clientOf([[SNAPSHOT, SILENT], [entry(4n, true)]]);
-  assert.deepEqual(await sequencesOf(new Table(client, "t", 1_000)), [3n, 4n]);
+  assert.deepEqual(await sequencesOf(new Table(client, "t", { silenceMilliseconds: 1_000 })), [3n, 4n]);
   assert.equal(watched[1]?.afterSequence, 3n);
 });
 
@@ -150,24 +148,24 @@ test("an outage of any length ends with the next stream, and is shown meanwhile"
   let shown = 0;
   while (!isOver) {
     await new Promise(setImmediate);
-    shown += Number(table.interruption?.code === Code.Unavailable);
+    shown += Number(table.error?.code === Code.Unavailable);
     vi.advanceTimersByTime(3_000);
   }
   assert.deepEqual(await following, [3n, 4n]);
   assert.equal(watched.length, 62);
   assert.ok(shown > 0);
-  assert.equal(table.interruption, undefined);
+  assert.equal(table.error, undefined);
 });
 
 test("the caller ends the attempts at once, also those to act", async () => {
   const away = Array.from({ length: 99 }, () => LOST);
-  const { client, table, acted } = clientOf(away.map((fault) => [fault]), away);
+  const { table, acted } = clientOf(away.map((fault) => [fault]), away);
   const stop = new AbortController();
   const following = (async () => {
     for await (const _ of table.follow(stop.signal));
   })();
-  const acting = act(client, table, PASS, undefined, stop.signal);
-  while (table.interruption === undefined || acted.length === 0) await new Promise(setImmediate);
+  const acting = table.act(PASS, { signal: stop.signal });
+  while (table.error === undefined || acted.length === 0) await new Promise(setImmediate);
   stop.abort(new Error("the person left"));
   await assert.rejects(following, { message: "the person left" });
   await assert.rejects(acting, { message: "the person left" });
@@ -189,47 +187,11 @@ test("the time left is that of the server, counted from the arrival of the clock
   assert.equal(table.secondsLeft, 0);
 });
 
-test("a stream ends when its reader stops", async () => {
-  const over = new Promise<void>((resolve) => {
-    const transport = createRouterTransport(({ service }) =>
-      service(LobbyService, {
-        async *watchTables(_, { signal }) {
-          signal.addEventListener("abort", () => resolve());
-          yield { table: { tableId: "t", state: TableState.PLAYING } };
-          await new Promise(() => undefined);
-        },
-      }),
-    );
-    const client = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
-    void waitForDeal(client, "t");
-  });
-  await over;
-});
-
-test("a match without a table is called again with the same request", async () => {
-  const requests: string[] = [];
-  const transport = createRouterTransport(({ service }) =>
-    service(LobbyService, {
-      async *findMatch({ requestId }) {
-        requests.push(requestId);
-        yield { ticketId: "w", waitingCount: 1 };
-        if (requests.length === 2) throw LOST;
-        if (requests.length === 4) yield { ticketId: "w", waitingCount: 2, table: { tableId: "t" } };
-      },
-    }),
-  );
-  const client = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
-  assert.equal(await findMatch(client, { game: "thulla", seatCount: 2 }), "t");
-  assert.equal(requests.length, 4);
-  assert.equal(new Set(requests).size, 1);
-  assert.match(requests[0] ?? "", /^[0-9a-f]{32}$/);
-});
-
 test("ids need no secure context", async () => {
   vi.spyOn(crypto, "randomUUID").mockImplementation(() => assert.fail("a page over plain HTTP has no randomUUID"));
-  const { client, table, acted } = clientOf([]);
-  await act(client, table, PASS, undefined);
-  await act(client, table, PASS, undefined);
+  const { table, acted } = clientOf([]);
+  await table.act(PASS);
+  await table.act(PASS);
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 2);
 });
 
@@ -242,20 +204,20 @@ test("an error that a retry cannot resolve is reported at once", async () => {
 test("only an action without an answer is sent again, with its id", async () => {
   const cut = new ConnectError("missing trailer", Code.Internal);
   const wrong = new ConnectError("a fault", Code.Internal, undefined, [{ desc: ErrorInfoSchema, value: { reason: "NEWER" } }]);
-  const { client, table, acted } = clientOf([], [LOST, cut, undefined, wrong]);
-  await act(client, table, PASS, undefined);
+  const { table, acted } = clientOf([], [LOST, cut, undefined, wrong]);
+  await table.act(PASS);
   assert.equal(acted.length, 3);
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 1);
-  await assert.rejects(act(client, table, PASS, undefined), { code: Code.Internal });
+  await assert.rejects(table.act(PASS), { code: Code.Internal });
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 2);
 });
 
 test("a player who leaves or returns sends the same request until it has an answer", async () => {
-  const { client, table, set } = clientOf([], [LOST, LOST, undefined, refusal("TABLE_FINISHED", Code.FailedPrecondition)]);
-  await setAway(client, table, true);
+  const { table, set } = clientOf([], [LOST, LOST, undefined, refusal("TABLE_FINISHED", Code.FailedPrecondition)]);
+  await table.leave();
   assert.deepEqual(set.map(({ tableId, isAway }) => [tableId, isAway]), Array.from({ length: 3 }, () => ["t", true]));
   assert.equal(new Set(set.map(({ requestId }) => requestId)).size, 1);
-  await setAway(client, table, false);
+  await table.return();
   assert.equal(set[3]?.isAway, false);
   assert.equal(new Set(set.map(({ requestId }) => requestId)).size, 2);
 });
@@ -279,110 +241,13 @@ test("a player sees who is away and who left, themselves too, and opened streams
   assert.deepEqual(set, []);
 });
 
-test("waiting for the deal survives a broken stream, and one whose token expires", async () => {
-  const expired = new ConnectError("the token has expired", Code.Unauthenticated);
-  const states: (TableState | ConnectError)[][] = [
-    [TableState.FORMING, LOST],
-    [TableState.FORMING, expired],
-    [TableState.PLAYING],
-  ];
-  let streams = 0;
-  const transport = createRouterTransport(({ service }) =>
-    service(LobbyService, {
-      async *watchTables() {
-        for (const state of states[streams++] ?? []) {
-          if (state instanceof ConnectError) throw state;
-          yield { table: { state } };
-          yield { isListComplete: true };
-        }
-      },
-    }),
-  );
-  await waitForDeal({ lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) }, "t");
-  assert.equal(streams, 3);
-});
-
-test("the host gets ready each time that all seats are taken, and not before", async () => {
-  const host = { playerId: "h", isReady: false };
-  const bot = { name: "Bot 3", bot: "random", isReady: true };
-  const guest = { playerId: "g", isReady: true };
-  const forming = [[host, {}, bot], [host, guest, bot], [{ ...host, isReady: true }, guest, bot], [host, guest, bot]];
-  const readyAfter: number[] = [];
-  let sent = 0;
-  const transport = createRouterTransport(({ service }) =>
-    service(LobbyService, {
-      async *watchTables() {
-        for (const seats of forming) {
-          sent += 1;
-          yield { table: { state: TableState.FORMING, hostPlayerId: "h", seats } };
-        }
-        yield { table: { state: TableState.PLAYING } };
-      },
-      setReady({ isReady }) {
-        assert.notEqual(isReady, false);
-        readyAfter.push(sent);
-        return {};
-      },
-    }),
-  );
-  await waitForDeal({ lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) }, "t");
-  assert.equal(readyAfter.length, 2);
-  assert.ok((readyAfter[0] ?? 0) >= 2);
-});
-
-test("a table against bots begins at once, and is opened once although an answer was lost", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const requests: CreateTableRequest[] = [];
-  const transport = createRouterTransport(({ service }) =>
-    service(LobbyService, {
-      createTable(request) {
-        if (requests.push(request) === 1) throw new ConnectError("the answer is lost", Code.Unavailable);
-        return { table: { tableId: "t" } };
-      },
-    }),
-  );
-  const client = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
-  let id = "";
-  void openTable(client, { game: "thulla", seats: 3, bots: 2 }).then((opened) => (id = opened));
-  while (id === "") {
-    await new Promise(setImmediate);
-    vi.advanceTimersByTime(1_000);
-  }
-  assert.equal(id, "t");
-  await openTable(client, { game: "thulla", seats: 3, bots: 1 });
-  assert.deepEqual(requests.map(({ bots, isReady }) => [bots.length, isReady]), [[2, true], [2, true], [1, false]]);
-  const ids = requests.map(({ requestId }) => requestId);
-  assert.deepEqual([ids[0] === ids[1], ids[1] === ids[2], ids.includes("")], [true, false, false]);
-});
-
-test("a player who plays again gets the next table, also after a lost answer", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const asked: string[] = [];
-  const transport = createRouterTransport(({ service }) =>
-    service(LobbyService, {
-      rematch({ tableId }) {
-        if (asked.push(tableId) === 1) throw new ConnectError("the answer is lost", Code.Unavailable);
-        return { table: { tableId: "next" } };
-      },
-    }),
-  );
-  const client = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
-  let id = "";
-  void playAgain(client, "t").then((next) => (id = next));
-  while (id === "") {
-    await new Promise(setImmediate);
-    vi.advanceTimersByTime(1_000);
-  }
-  assert.deepEqual([id, asked], ["next", ["t", "t"]]);
-});
-
 test("an action expects the sequence at which it was decided, and is refused when the table has moved on", async () => {
   const illegal = refusal("ILLEGAL_ACTION", Code.FailedPrecondition);
-  const { client, table, acted } = clientOf([[SNAPSHOT, entry(4n)]], [refusal("STALE_SEQUENCE", Code.Aborted), illegal]);
+  const { table, acted } = clientOf([[SNAPSHOT, entry(4n)]], [refusal("STALE_SEQUENCE", Code.Aborted), illegal]);
   const expected: (bigint | undefined)[] = [];
   for await (const _ of table.follow()) if (expected.push(table.expectedSequence) === 2) break;
-  await assert.rejects(act(client, table, PASS, expected[0]), isOvertaken);
-  await assert.rejects(act(client, table, PASS, expected[1]), (error) => !isOvertaken(error));
+  await assert.rejects(table.act(PASS, { expectedSequence: expected[0] }), isOvertaken);
+  await assert.rejects(table.act(PASS, { expectedSequence: expected[1] }), (error) => !isOvertaken(error));
   assert.deepEqual(acted.map(({ expectedSequence }) => expectedSequence), [3n, 4n]);
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 2);
 });
@@ -398,9 +263,9 @@ test("a program decides again when its action came too late, and no other error 
 test("an action expects no sequence where several seats act at once", async () => {
   const view = { ...VIEW, seatsToAct: [0, 1] };
   const snapshot: Event = { eventKind: { case: "snapshot", value: { sequence: 3n, view } } };
-  const { client, table, acted } = clientOf([[snapshot]]);
+  const { table, acted } = clientOf([[snapshot]]);
   for await (const _ of table.follow()) break;
-  await act(client, table, PASS, table.expectedSequence);
+  await table.act(PASS);
   assert.deepEqual(acted.map(({ expectedSequence }) => expectedSequence), [undefined]);
 });
 
@@ -415,11 +280,11 @@ test("an entry without facts leaves the view as it was", async () => {
 
 test("no action is legal until the stream has reached the last one", async () => {
   const after = (sequence: bigint): Event => ({ eventKind: { case: "update", value: { sequence, legalActions: LEGAL } } });
-  const { client, table } = clientOf([[SNAPSHOT, after(4n), after(5n)]], []);
+  const { table } = clientOf([[SNAPSHOT, after(4n), after(5n)]], [], 5n);
   const legal: boolean[] = [];
   for await (const _ of table.follow()) {
     legal.push(table.legal !== undefined);
-    if (legal.length === 1) table.acted(5n);
+    if (legal.length === 1) await table.act(PASS);
     if (legal.length === 3) break;
   }
   assert.deepEqual(legal, [true, false, true]);
@@ -471,8 +336,8 @@ test("calls beyond the rate limit wait as long as the service asks", async () =>
   vi.spyOn(Math, "random").mockImplementation(() => 0);
   const timers = vi.spyOn(globalThis, "setTimeout");
   const tooOften = limitError("TOO_MANY_REQUESTS", 41);
-  const { client, table, watched, acted } = clientOf([[tooOften], [SNAPSHOT, entry(4n, true)]], [tooOften, undefined]);
-  await act(client, table, create(ActionSchema), undefined);
+  const { table, watched, acted } = clientOf([[tooOften], [SNAPSHOT, entry(4n, true)]], [tooOften, undefined]);
+  await table.act(create(ActionSchema));
   await sequencesOf(table);
   const pauses = timers.mock.calls.map((call) => call[1]);
   // The delay of a stream is that and half of its own.

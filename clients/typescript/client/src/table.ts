@@ -1,191 +1,285 @@
-// A table as a player follows it: a stream that is resumed after a lost connection, the view, and the legal actions.
-import { create } from "@bufbuild/protobuf";
+// A table as a player follows it: a stream that is resumed after a lost connection, and the calls at the table.
 import type { ConnectError } from "@connectrpc/connect";
 
-import type { LegalActions } from "./generated/croupier_api/v1/actions_pb.js";
-import type { Presence, Snapshot, TableEvent, TableUpdate, TurnClock, TurnState } from "./generated/croupier_api/v1/engine_pb.js";
-import { type RankGroup, type TableView, TableViewSchema } from "./generated/croupier_api/v1/facts_pb.js";
-import type { Team } from "./generated/croupier_api/v1/games_pb.js";
-import type { PlayedSeat } from "./generated/croupier_api/v1/tables_pb.js";
+import type { Action } from "./generated/croupier_api/v1/actions_pb.js";
+import { type LinkPurpose, type TableEvent, Vote } from "./generated/croupier_api/v1/engine_pb.js";
+import type { Reaction } from "./generated/croupier_api/v1/games_pb.js";
 import { type CroupierClient, forTable } from "./client.js";
-import { reopen } from "./retry.js";
-import { fold } from "./view.js";
+import { faultOf, throwUnlessOvertaken } from "./errors.js";
+import { Background } from "./background.js";
+import { Listeners } from "./listeners.js";
+import { randomId } from "./random_id.js";
+import { reopen, repeat } from "./retry.js";
+import { NO_SURROUNDINGS, Pace, type Surroundings } from "./surroundings.js";
+import { ViewedTable } from "./viewed_table.js";
 
-/** Heartbeats come every 15 seconds: a connection without a message for this long has failed silently. */
-const SILENCE_MILLISECONDS = 40_000;
 /** The events to show. */
 const SHOWN: ReadonlySet<string | undefined> = new Set(["snapshot", "update", "turnState", "presence", "reaction"]);
 
-/** The state of a table for a player. */
-export class Table {
-  seats: readonly PlayedSeat[] = [];
-  teams: readonly Team[] = [];
-  /** The version of the game's rules; 0 before the first snapshot. */
-  rulesVersion = 0;
-  view: TableView = create(TableViewSchema);
-  clock: TurnClock | undefined;
-  /** The seats whose players are connected, and the number of spectators; undefined while that is not known. */
-  presence: Presence | undefined;
-  /** The player's seat; undefined for a spectator. */
-  seat: number | undefined;
-  /** The sequence of the last entry that the view includes; undefined before the first snapshot. */
-  sequence: bigint | undefined;
-  /** The actions that the player may take now; undefined if it is not their turn. */
-  legal: LegalActions | undefined;
-  /** The error of a stream that is being opened again; undefined while messages arrive. */
-  interruption: ConnectError | undefined;
-  /** The number of opened streams. */
-  streams = 0;
-  /** When the clock arrived, by a clock that always goes on evenly. */
-  private clockArrivedAt = 0;
-  /** The sequence of the player's last action, which may be ahead of the stream. */
-  private actedAt = 0n;
+/** An event at a table. */
+export interface EventChange {
+  /** Names this kind of change. */
+  readonly kind: "event";
+  /** The event: a snapshot, an update, a state of the turn, a presence or a reaction. */
+  readonly event: TableEvent;
+}
+
+/** A change of a table without an event: it has another status, or no action is legal since the player has acted. */
+export interface StatusChange {
+  /** Names this kind of change. */
+  readonly kind: "status";
+}
+
+/** A change of a table. */
+export type TableChange = EventChange | StatusChange;
+
+/** How a table is followed. */
+export interface TableSettings {
+  /** A link of `createLink`, for a spectator at a table that needs one. */
+  readonly link?: string;
+  /** A stream without a message for so many milliseconds is opened again; 40,000 by default. */
+  readonly silenceMilliseconds?: number;
+}
+
+/** How a player acts. */
+export interface ActSettings {
+  /** `expectedSequence` when the action was decided, as a `Decision` has it; by default that of now. */
+  readonly expectedSequence?: bigint | undefined;
+  /** Ends the attempts to send the action. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A table: what its viewer knows of it, kept up to date while it is followed, and all that its players do. */
+export class Table extends ViewedTable {
+  private readonly listeners = new Listeners<TableChange>();
+  private readonly link: string;
+  private readonly silenceMilliseconds: number | undefined;
+  private pace: Pace | undefined;
+  private openedStreams = 0;
+  private readonly background = new Background((surroundings, signal) => this.drain(surroundings, signal));
+  /** Ends a change of the player's presence at the seat that has no answer yet. */
+  private awayChange = new AbortController();
+  private isReturning = false;
+  /** The server's time at the first entry of the stream, if it began with one: those up to this time were missed. */
+  private resumedAt: bigint | undefined;
 
   constructor(
-    private readonly client: CroupierClient,
+    private readonly client: Pick<CroupierClient, "engine">,
+    /** The id. */
     readonly id: string,
-    private readonly silenceMilliseconds = SILENCE_MILLISECONDS,
-    /** A link of CreateLink, for a spectator at a table that needs one. */
-    private readonly link = "",
-  ) {}
-
-  /** Groups of seats, best first, once the game is over; else empty. */
-  get ranking(): readonly RankGroup[] {
-    return this.view.ranking;
+    { link = "", silenceMilliseconds }: TableSettings = {},
+  ) {
+    super();
+    this.link = link;
+    this.silenceMilliseconds = silenceMilliseconds;
   }
 
-  /** The seats that the engine plays for until their players act or return: their time ran out, or they left. */
-  get awaySeats(): readonly number[] {
-    return this.clock?.awaySeats ?? [];
+  /** The number of streams that were opened. */
+  get streams(): number {
+    return this.openedStreams;
   }
 
-  /** Those of `awaySeats` whose players left. */
-  get leftSeats(): readonly number[] {
-    return this.clock?.leftSeats ?? [];
-  }
-
-  /** The seats of players who are not connected; none while the presence is not known. */
-  get offlineSeats(): readonly number[] {
-    const { presence, seats } = this;
-    const isOffline = (seat: number) => seats[seat]?.bot === "" && presence?.connectedSeats.includes(seat) === false;
-    return [...seats.keys()].filter(isOffline);
-  }
-
-  /** Whether the engine plays for the player's own seat. */
-  get isAway(): boolean {
-    return this.seat !== undefined && this.awaySeats.includes(this.seat);
-  }
-
-  /** Whether the player has left their own seat. */
-  get hasLeft(): boolean {
-    return this.seat !== undefined && this.leftSeats.includes(this.seat);
+  /** The number of changes, for frameworks that compare a value to see whether the table has changed. */
+  get revision(): number {
+    return this.listeners.count;
   }
 
   /**
-   * What an action that is decided now expects: the sequence, or undefined where several seats act at once. There the
-   * action of another moves the table on, and leaves this one as legal as it was.
+   * Call a function after each change of the table, in order, until the returned function is called. An error of the
+   * function is reported as one that nobody caught. May be passed on without the table, for example to a hook.
    */
-  get expectedSequence(): bigint | undefined {
-    return this.view.seatsToAct.length > 1 ? undefined : this.sequence;
+  readonly subscribe = (listener: (change: TableChange) => void): (() => void) => this.listeners.add(listener);
+
+  /**
+   * Follow the table in the background to the end of its game, or until `close`. The stream is opened again at once when
+   * the page is shown again, or the device has a network again; while the page is hidden for long there is none. A
+   * player whose seat is away returns to it, as soon as the page is shown, unless a later change says otherwise.
+   */
+  open(surroundings?: Surroundings): void {
+    this.background.open(surroundings);
   }
 
-  /** The seconds until the deadline by the server's time, at least 0; undefined without a deadline. */
-  get secondsLeft(): number | undefined {
-    const { deadlineUnixMs = 0n, serverUnixMs = 0n } = this.clock ?? {};
-    const passed = performance.now() - this.clockArrivedAt;
-    return deadlineUnixMs === 0n ? undefined : Math.max(0, Number(deadlineUnixMs - serverUnixMs) - passed) / 1000;
+  /** Follow the table no more. */
+  close(): void {
+    this.background.close();
+    this.awayChange.abort();
   }
 
   /**
-   * Follow the table to the end of its game, and yield events to show: snapshots, updates, states of the turn, presences,
-   * reactions.
-   * Lost connections are resumed until the caller stops, or `signal` is aborted.
+   * Follow the table to the end of its game, for a program: yield events to show, which are snapshots, updates, states of
+   * the turn, presences and reactions. Lost connections are resumed until the caller stops, or `signal` is aborted. Throws
+   * a final refusal, and an Error if the table is followed already.
    */
-  async *follow(signal?: AbortSignal): AsyncGenerator<TableEvent> {
-    const interrupted = (error?: ConnectError) => void (this.interruption = error);
-    const events = reopen((signal) => this.stream(signal), () => this.ranking.length > 0, { signal, interrupted });
-    for await (const event of events) {
-      if (SHOWN.has(event.eventKind.case)) yield event;
+  follow(signal?: AbortSignal): AsyncGenerator<TableEvent> {
+    return this.run(NO_SURROUNDINGS, signal);
+  }
+
+  /**
+   * Act once, as it was decided: if the table has moved on since, the action is refused, and `isOvertaken`. Without an
+   * answer the request is sent again with the same id, so that it counts once, until `signal` is aborted: throws its
+   * reason then. An action is a return to the seat.
+   */
+  async act(action: Action, settings: ActSettings = {}): Promise<void> {
+    this.awayChange.abort();
+    const expected = "expectedSequence" in settings ? settings.expectedSequence : this.expectedSequence;
+    const expectedSequence = expected === undefined ? {} : { expectedSequence: expected };
+    const request = { ...this.request(), action, ...expectedSequence };
+    const { sequence } = await repeat(() => this.client.engine.submitAction(request, forTable(this.id)), settings.signal);
+    this.acted(sequence);
+    this.notify();
+  }
+
+  /** Send a reaction to all at the table, once; throws a refusal, for example of too many. */
+  async react(reaction: Reaction): Promise<void> {
+    await this.client.engine.sendReaction({ tableId: this.id, reaction, link: this.link }, forTable(this.id));
+  }
+
+  /** Make a proposal to all seats, one of `GameDescription.proposals`; throws a refusal. */
+  async propose(proposal: string): Promise<void> {
+    const request = { ...this.request(), proposal };
+    await repeat(() => this.client.engine.createProposal(request, forTable(this.id)));
+  }
+
+  /** Agree with the pending proposal, or decline it; throws a refusal, and an Error without a proposal. */
+  async vote(isAgreed: boolean): Promise<void> {
+    if (this.proposal === undefined) throw new Error("no proposal waits for votes");
+    const vote = isAgreed ? Vote.AGREE : Vote.DECLINE;
+    const request = { ...this.request(), proposalSequence: this.proposal.sequence, vote };
+    await repeat(() => this.client.engine.castVote(request, forTable(this.id)));
+  }
+
+  /**
+   * Leave the player's seat to the engine; the stream shows it as for everybody. Without an answer the request is sent
+   * again, until it has one or a later change replaces it. Throws a refusal.
+   */
+  leave(): Promise<void> {
+    return this.setAway(true);
+  }
+
+  /** Return to the seat, as `leave` leaves it. It changes nothing if the engine does not play for it. */
+  return(): Promise<void> {
+    return this.setAway(false);
+  }
+
+  /** Return a link by which others watch the table, or see its replay; throws a refusal. */
+  async createLink(purpose: LinkPurpose): Promise<string> {
+    const call = () => this.client.engine.createLink({ tableId: this.id, purpose }, forTable(this.id));
+    return (await repeat(call)).link;
+  }
+
+  private request(): { readonly tableId: string; readonly requestId: string } {
+    return { tableId: this.id, requestId: randomId() };
+  }
+
+  private async setAway(isAway: boolean): Promise<void> {
+    this.awayChange.abort();
+    const { signal } = (this.awayChange = new AbortController());
+    this.isReturning = !isAway;
+    const request = { ...this.request(), isAway };
+    try {
+      await repeat(() => this.client.engine.setAway(request, { ...forTable(this.id), signal }), signal);
+    } catch (error) {
+      if (!signal.aborted) throwUnlessOvertaken(error);
     }
   }
 
-  /** Note that an action of the player is stored: until the stream has reached it, no other action is legal. */
-  acted(sequence: bigint): void {
-    this.actedAt = sequence;
-    this.setLegal(this.legal);
+  /** Return because the person looks at the table; a refusal shows itself as a seat that stays away. */
+  private returnAsShown(): void {
+    if (this.seat !== undefined && !this.isOver) void this.return().catch(() => undefined);
   }
 
-  private setLegal(legal: LegalActions | undefined): void {
-    this.legal = (this.sequence ?? 0n) < this.actedAt ? undefined : legal;
+  private async drain(surroundings: Surroundings, signal: AbortSignal): Promise<void> {
+    let isOpen = false;
+    for await (const _ of this.run(surroundings, signal)) {
+      // A hidden page opens streams too, so a stream is no reason to return.
+      if (!isOpen && this.isAway && surroundings.isVisible) this.returnAsShown();
+      isOpen = true;
+    }
   }
 
-  /** Open one stream after the last sequence; it fails when it has been silent for too long. */
+  private async *run(surroundings: Surroundings, signal?: AbortSignal): AsyncGenerator<TableEvent> {
+    if (this.pace !== undefined) throw new Error("the table is followed already");
+    const pace = (this.pace = new Pace(surroundings, {
+      // A return that waits for the connection would come while nobody looks.
+      hidden: () => this.isReturning && this.awayChange.abort(),
+      // The engine knows whether the seat is away: the table of a page that was hidden may be out of date.
+      shown: () => this.returnAsShown(),
+      disconnected: () => this.setStatus("offline"),
+    }));
+    const interrupt = () => pace.end();
+    signal?.addEventListener("abort", interrupt);
+    const following = {
+      signal,
+      silenceMilliseconds: this.silenceMilliseconds,
+      interrupted: (error?: ConnectError) => this.change({ error: pace.isInterrupted ? undefined : error }),
+      pacing: {
+        pause: (milliseconds: number) => this.pause(pace, surroundings.isOnline, milliseconds),
+        begun: (stop: () => void) => pace.begun(stop),
+      },
+    };
+    try {
+      const events = reopen((signal) => this.stream(signal), () => this.isOver, following);
+      for await (const event of events) {
+        this.setStatus(this.statusAfter(event));
+        if (!SHOWN.has(event.eventKind.case)) continue;
+        this.notify({ kind: "event", event });
+        yield event;
+      }
+    } catch (error) {
+      if (!signal?.aborted) {
+        this.change({ error: faultOf(error) });
+        this.setStatus("failed");
+      }
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", interrupt);
+      pace.end();
+      this.pace = undefined;
+      if (this.status !== "failed") this.setStatus(this.isOver ? "over" : "away");
+    }
+  }
+
+  /** Wait before the next stream, with the status of the wait and then of the attempt. */
+  private async pause(pace: Pace, isOnline: boolean, milliseconds: number): Promise<void> {
+    const opening = this.sequence === undefined ? "opening" : "catching up";
+    const hasFailed = (milliseconds > 0 && !pace.isInterrupted) || !isOnline;
+    const attempt = hasFailed ? "offline" : opening;
+    this.setStatus(pace.isAway ? "away" : attempt);
+    await pace.pause(milliseconds);
+    if (this.status === "away") this.setStatus(opening);
+  }
+
+  /** Return the status after an event: missed entries come before all other events, the last of them with legal actions. */
+  private statusAfter({ eventKind }: TableEvent): "over" | "live" | "catching up" {
+    if (this.isOver) return "over";
+    if (this.status === "live" || eventKind.case !== "update" || this.legal !== undefined) return "live";
+    return this.resumedAt !== undefined && eventKind.value.storedUnixMs <= this.resumedAt ? "catching up" : "live";
+  }
+
+  private setStatus(status: Table["status"]): void {
+    if (status === this.status) return;
+    this.change({ status });
+    this.notify();
+  }
+
+  private notify(change: TableChange = { kind: "status" }): void {
+    this.listeners.call(change);
+  }
+
+  /** Open one stream after the last sequence. */
   private async *stream(signal: AbortSignal): AsyncGenerator<TableEvent> {
-    const silence = new AbortController();
-    signal.addEventListener("abort", () => silence.abort());
-    const restart = () => setTimeout(() => silence.abort(), this.silenceMilliseconds);
-    let timer = restart();
     const seen = this.sequence === undefined ? {} : { afterSequence: this.sequence };
     const request = { tableId: this.id, link: this.link, ...seen };
-    const options = { ...forTable(this.id), signal: silence.signal, timeoutMs: 0 };
-    this.streams += 1;
-    try {
-      for await (const { tableEvent } of this.client.engine.watchTable(request, options)) {
-        clearTimeout(timer);
-        timer = restart();
-        if (tableEvent === undefined) continue;
-        this.apply(tableEvent);
-        // A stream with only a resume notice counts as failed: otherwise this would loop without a delay.
-        if (tableEvent.eventKind.case !== "resumeNotice") yield tableEvent;
-      }
-    } finally {
-      clearTimeout(timer);
+    this.openedStreams += 1;
+    this.resumedAt = undefined;
+    let isFirst = true;
+    for await (const { tableEvent } of this.client.engine.watchTable(request, { ...forTable(this.id), signal, timeoutMs: 0 })) {
+      if (tableEvent === undefined) continue;
+      this.apply(tableEvent);
+      if (isFirst && tableEvent.eventKind.case === "update") this.resumedAt = this.clock?.serverUnixMs;
+      isFirst = false;
+      // A stream with only a resume notice counts as failed: otherwise this would loop without a delay.
+      if (tableEvent.eventKind.case !== "resumeNotice") yield tableEvent;
     }
-  }
-
-  /** Apply an event. After a ResumeNotice the stream ends, and another engine continues. */
-  private apply({ eventKind }: TableEvent): void {
-    if (eventKind.case === "snapshot") this.replace(eventKind.value);
-    if (eventKind.case === "update") this.append(eventKind.value);
-    if (eventKind.case === "turnState") this.setTurn(eventKind.value);
-    if (eventKind.case === "presence") this.presence = eventKind.value;
-  }
-
-  private replace({ table, view, viewerSeat, sequence, clock, legalActions, presence }: Snapshot): void {
-    this.seats = table?.seats ?? [];
-    this.teams = table?.teams ?? [];
-    this.rulesVersion = table?.rulesVersion ?? 0;
-    this.view = view ?? create(TableViewSchema);
-    this.seat = viewerSeat;
-    this.sequence = sequence;
-    this.presence = presence;
-    this.setClock(clock);
-    this.setLegal(legalActions);
-  }
-
-  private setClock(clock: TurnClock | undefined): void {
-    this.clock = clock;
-    this.clockArrivedAt = performance.now();
-  }
-
-  private append({ sequence, facts, clock, legalActions }: TableUpdate): void {
-    if (sequence !== (this.sequence ?? 0n) + 1n) throw new Error("an entry of the log is missing");
-    try {
-      // Without facts the game is as it was: the same view shows that a decision still fits.
-      if (facts.length > 0) this.view = fold(this.view, facts, this.seat);
-    } catch (error) {
-      // The next stream begins with a snapshot, so the view is right again.
-      this.sequence = undefined;
-      throw error;
-    }
-    this.sequence = sequence;
-    this.setClock(clock);
-    this.setLegal(legalActions);
-  }
-
-  private setTurn({ sequence, clock, legalActions }: TurnState): void {
-    if (sequence !== this.sequence) throw new Error("an entry of the log is missing");
-    this.setClock(clock);
-    this.setLegal(legalActions);
   }
 }

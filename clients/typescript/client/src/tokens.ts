@@ -75,7 +75,9 @@ async function* once<T>(value: T): AsyncGenerator<T> {
 
 /** A player who is signed in. */
 export interface Session {
+  /** The player as they signed in. */
   readonly player: Player;
+  /** Returns a valid access token. */
   readonly token: TokenSource;
   /** End the sign-in, or those of all devices, whose secrets are removed too but for this one; no token is valid then. */
   signOut(allDevices?: boolean): Promise<void>;

@@ -13,7 +13,7 @@ import { fold } from "./view.js";
 /** One viewer's table as the engine encodes it, in base64: the view in snapshots, the facts of each step in updates. */
 interface Recorded {
   readonly game: string;
-  readonly viewerSeat: number | null;
+  readonly viewer: number | "spectator" | "all";
   readonly before: string;
   readonly steps: readonly { readonly update: string; readonly after: string }[];
 }
@@ -26,14 +26,14 @@ const RECORDED = process.env["CROUPIER_RECORDED_VIEWS"];
 test.skipIf(RECORDED === undefined)("folded facts yield the view of the engine", () => {
   const tables: Recorded[] = JSON.parse(readFileSync(RECORDED ?? "", "utf8"));
   assert.ok(tables.length > 0);
-  for (const { game, viewerSeat, before, steps } of tables) {
+  for (const { game, viewer, before, steps } of tables) {
     let view = viewOf(before);
     steps.forEach(({ update, after }, step) => {
       const { facts } = fromBinary(TableUpdateSchema, base64Decode(update));
-      view = fold(view, facts, viewerSeat ?? undefined);
+      view = fold(view, facts, viewer === "spectator" ? undefined : viewer);
       const expected = viewOf(after);
       if (equals(TableViewSchema, view, expected)) return;
-      assert.deepEqual(jsonOf(view), jsonOf(expected), `step ${step} of ${game} for viewer ${viewerSeat}`);
+      assert.deepEqual(jsonOf(view), jsonOf(expected), `step ${step} of ${game} for viewer ${viewer}`);
       assert.fail("the views differ in what JSON does not show");
     });
   }

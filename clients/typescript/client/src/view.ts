@@ -23,23 +23,26 @@ import {
 /** A name, and the seat that it belongs to, if any: that of a pile or a mark. */
 type Key = [name: string, seat: number | undefined];
 
+/** A seat, undefined for a spectator, or "all" for all seats together, whose hands are all the viewer's own in a replay. */
+export type Viewer = number | "all" | undefined;
+
 /**
- * Return a new view with the facts folded in, in order; `viewerSeat` is undefined for a spectator.
+ * Return a new view with the facts folded in, in order.
  *
  * A kind of fact that is newer than this client changes nothing. Throws for a fact that does not fit the view.
  */
-export function fold(view: TableView, facts: readonly Fact[], viewerSeat: number | undefined): TableView {
+export function fold(view: TableView, facts: readonly Fact[], viewer: Viewer): TableView {
   const folded = clone(TableViewSchema, view);
-  for (const fact of facts) foldFact(folded, fact, viewerSeat);
+  for (const fact of facts) foldFact(folded, fact, viewer);
   return folded;
 }
 
-function foldFact(view: TableView, { fact }: Fact, viewerSeat: number | undefined): void {
+function foldFact(view: TableView, { fact }: Fact, viewer: Viewer): void {
   switch (fact.case) {
     case "roundStarted":
       return startRound(view, fact.value);
     case "cardsMoved":
-      return moveCards(view, fact.value, viewerSeat);
+      return moveCards(view, fact.value, viewer);
     case "called":
       return addCall(view, required(fact.value.call));
     case "contractChanged":
@@ -90,10 +93,10 @@ function putOut(seat: SeatView, place: number | undefined): void {
   if (place !== undefined) seat.place = place;
 }
 
-function moveCards(view: TableView, move: CardsMoved, viewerSeat: number | undefined): void {
+function moveCards(view: TableView, move: CardsMoved, viewer: Viewer): void {
   const moved = takeCards(view, move);
   const { place } = move.target ?? {};
-  if (place?.case === "hand") addToHand(seatOf(view, place.value), move, place.value === viewerSeat);
+  if (place?.case === "hand") addToHand(seatOf(view, place.value), move, viewer === "all" || place.value === viewer);
   if (place?.case === "pile") {
     const pile = pileAt(view, place.value, move.target?.owner);
     pile.count += move.count;

@@ -20,7 +20,6 @@ import { LobbyService } from "./generated/croupier_api/v1/lobby_pb.js";
 import { ErrorInfoSchema } from "./generated/google/rpc/error_details_pb.js";
 import { type Status, StatusSchema } from "./generated/google/rpc/status_pb.js";
 import { reasonOf } from "./errors.js";
-import { act } from "./game.js";
 import { retryNotExecuted } from "./retry.js";
 import { Table } from "./table.js";
 import { withToken } from "./tokens.js";
@@ -116,7 +115,7 @@ function player(silenceMilliseconds?: number, renewing?: () => void) {
     while (opened.length <= index) await new Promise((resolve) => changes.addEventListener("opened", resolve, { once: true }));
     return opened[index] ?? assert.fail();
   };
-  return { client, table: new Table(client, "t/1", silenceMilliseconds), opened, socket, unary };
+  return { client, table: new Table(client, "t/1", silenceMilliseconds === undefined ? {} : { silenceMilliseconds }), opened, socket, unary };
 }
 
 /** Follow a table; `reached` waits until it has a sequence, and `over` ends with its game, or throws. */
@@ -176,7 +175,7 @@ test("a stream begins with token and watch, and ends with the game", async () =>
   first.event(SNAPSHOT, { case: "heartbeat", value: {} });
   first.endGame(4n);
   await over;
-  assert.deepEqual([seen, opened.length, table.interruption], [["snapshot", "update"], 1, undefined]);
+  assert.deepEqual([seen, opened.length, table.error], [["snapshot", "update"], 1, undefined]);
   assert.ok(first.isClosed);
 });
 
@@ -191,7 +190,7 @@ test("a page with TLS has streams with TLS", async () => {
 
 test("actions and their answers travel in the stream, also while nobody reads its events", async () => {
   const { client, table, first, unary, over } = await followed();
-  const [one, other] = [first.action(), act(client, table, PASS, 3n)];
+  const [one, other] = [first.action(), table.act(PASS, { expectedSequence: 3n })];
   const { requestId, action, expectedSequence } = await one;
   assert.deepEqual([action, expectedSequence], [PASS, 3n]);
   first.deliver({ answer: { requestId: "of nobody", outcome: { case: "sequence", value: 9n } } });
@@ -205,7 +204,7 @@ test("actions and their answers travel in the stream, also while nobody reads it
 test("a refused action has the reason, and leaves the stream open", async () => {
   const { client, table, first, over, opened } = await followed();
   const sent = first.action();
-  const acting = act(client, table, PASS, 3n);
+  const acting = table.act(PASS, { expectedSequence: 3n });
   const { requestId } = await sent;
   first.deliver({ answer: { requestId, outcome: { case: "refusal", value: refusal("ILLEGAL_ACTION", Code.FailedPrecondition) } } });
   await assert.rejects(acting, (error) => reasonOf(error) === ErrorReason.ILLEGAL_ACTION && (error as ConnectError).rawMessage === "refused");
@@ -217,14 +216,14 @@ test("a refused action has the reason, and leaves the stream open", async () => 
 test("all other calls, and actions without a stream, are those of gRPC-Web", async () => {
   const { client, table, unary, opened } = player();
   await client.engine.getView({});
-  await act(client, table, PASS, undefined);
+  await table.act(PASS, { expectedSequence: undefined });
   assert.deepEqual([unary.length, opened.length], [1, 0]);
 });
 
 test("a broken connection is resumed, and an action without an answer is sent again with its id", async () => {
   const broken = await followed();
   const sent = broken.first.action();
-  const acting = act(broken.client, broken.table, PASS, 3n);
+  const acting = broken.table.act(PASS, { expectedSequence: 3n });
   const { requestId } = await sent;
   broken.first.end(BROKEN);
   await acting;
@@ -240,7 +239,7 @@ test("no action is sent into a stream that broke before its events were read", a
   first.event(SNAPSHOT);
   first.end(BROKEN);
   await reached(3n);
-  await act(client, table, PASS, 3n);
+  await table.act(PASS, { expectedSequence: 3n });
   assert.equal(unary.length, 1);
   await resumes({ socket, over });
 });
@@ -271,7 +270,7 @@ test("a resume notice and its close code lead to the next stream", async () => {
   drained.first.event(update(4n), { case: "resumeNotice", value: {} });
   drained.first.end(1_001);
   await drained.socket(1);
-  assert.equal(drained.table.interruption, undefined);
+  assert.equal(drained.table.error, undefined);
   await resumes(drained, 4n);
 });
 
@@ -364,12 +363,12 @@ test("an action goes by the stream that is open now", async () => {
   broken.first.end(BROKEN);
   const second = await broken.socket(1);
   second.accept();
-  await act(broken.client, broken.table, PASS, 3n);
+  await broken.table.act(PASS, { expectedSequence: 3n });
   assert.equal(broken.unary.length, 1, "the second stream has no message yet, and may be refused");
   second.event(update(4n));
   await broken.reached(4n);
   const sent = second.action();
-  const acting = act(broken.client, broken.table, PASS, 4n);
+  const acting = broken.table.act(PASS, { expectedSequence: 4n });
   const { requestId } = await sent;
   second.deliver({ answer: { requestId, outcome: { case: "sequence", value: 5n } } });
   await acting;

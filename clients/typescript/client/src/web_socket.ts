@@ -26,7 +26,10 @@ const ENDED: ReadonlySet<number> = new Set([1_000, 1_001]);
 const REFUSED = 4_000;
 
 /** The part of a WebSocket that a stream needs. */
-export type Socket = Pick<WebSocket, "binaryType" | "addEventListener" | "close"> & { send(data: Uint8Array<ArrayBuffer>): void };
+export interface Socket extends Pick<WebSocket, "binaryType" | "addEventListener" | "close"> {
+  /** Send a binary frame. */
+  send(data: Uint8Array<ArrayBuffer>): void;
+}
 
 /**
  * Send WatchTable over a WebSocket, and SubmitAction over that of its table once it has messages: the last interceptor of

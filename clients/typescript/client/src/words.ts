@@ -24,7 +24,9 @@ export class Words {
   private readonly listed: Intl.ListFormat;
 
   constructor(
+    /** The game, with its words in the language. */
     readonly game: GameDescription,
+    /** The language of the client's own sentences. */
     readonly language: Language,
     private readonly names: readonly string[] = [],
   ) {
@@ -67,10 +69,12 @@ export class Words {
     return this.texts.get(keyOf(WordKind.OPTION_CHOICE, `${option}.${word}`)) ?? word.replaceAll("_", " ");
   }
 
+  /** Return the name at a seat, or its number if the name is not known. */
   seat(seat: number): string {
     return this.names[seat] || this.say("seat", { number: seat + 1 });
   }
 
+  /** Return the names at seats as a list. */
   seats(seats: readonly number[]): string {
     return this.listed.format(seats.map((seat) => this.seat(seat)));
   }
@@ -103,6 +107,7 @@ export class Words {
     return this.say("cards", { count });
   }
 
+  /** Return a suit as its sign. */
   suit(suit: Suit): string {
     return SUIT_SIGNS.charAt(suit - 1) || this.say("unknown");
   }
@@ -161,6 +166,7 @@ export class Words {
     return `${this.owned(WordKind.MARK, name, seat)}: ${this.optional(value)}`;
   }
 
+  /** Return a contract with its trump suit, declarer and partner, as far as they are known. */
   contract({ declarer, partner, name, amount, trump }: Contract): string {
     const role = (term: string, seat: number | undefined) =>
       seat !== undefined && `${this.word(WordKind.TERM, term)}: ${this.seat(seat)}`;
@@ -172,6 +178,7 @@ export class Words {
     );
   }
 
+  /** Return a suit as the trump suit; UNSPECIFIED is no trump. */
   trump(suit: Suit): string {
     return suit === Suit.UNSPECIFIED ? this.say("noTrump") : this.say("trump", { suit: this.suit(suit) });
   }
@@ -181,6 +188,7 @@ export class Words {
     return `${this.word(WordKind.TERM, "round")} ${round}`;
   }
 
+  /** Return a place of cards: a hand, a pile, or the box. */
   place(place: Place | undefined): string {
     if (place?.place.case === "hand") return this.seat(place.place.value);
     return place?.place.case === "pile" ? this.owned(WordKind.PILE, place.place.value, place.owner) : this.say("box");

@@ -1,7 +1,7 @@
 // Plays a game against bots from Node: node dist/programs/play.js https://localhost:7700 [game] [seats] [seed] [--websocket]
 import { parseArgs } from "node:util";
 
-import { Table, act, connect, openTable, randomId, randomLegal, throwUnlessOvertaken, waitForDeal } from "../index.js";
+import { Table, connect, openTable, randomLegal, throwUnlessOvertaken, waitForDeal } from "../index.js";
 
 /** The limit of the whole game: nobody watches this program, so it does not wait for ever. */
 const GAME_MILLISECONDS = 1_800_000;
@@ -23,9 +23,8 @@ function seeded(state: number): () => number {
 async function play(): Promise<void> {
   const random = seeded(Number(seed));
   const signal = AbortSignal.timeout(GAME_MILLISECONDS);
-  const client = await connect(address, { deviceSecret: randomId(), name: "Typed" }, { transport });
-  const spec = { game, seats: Number(seats), bots: Number(seats) - 1 };
-  const id = await openTable(client, spec);
+  const client = await connect(address, { name: "Typed", transport });
+  const id = await openTable(client, { game, seats: Number(seats), bots: Number(seats) - 1 });
   await waitForDeal(client, id, signal);
   const table = new Table(client, id);
   let [actions, snapshots] = [0, 0];
@@ -33,7 +32,7 @@ async function play(): Promise<void> {
     if (eventKind.case === "snapshot") snapshots += 1;
     const action = randomLegal(table.legal, random);
     if (action === undefined) continue;
-    await act(client, table, action, table.expectedSequence, signal).catch(throwUnlessOvertaken);
+    await table.act(action, { signal }).catch(throwUnlessOvertaken);
     actions += 1;
   }
   const ranking = table.ranking.map((group) => group.seats);

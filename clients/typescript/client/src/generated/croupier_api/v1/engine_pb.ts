@@ -5,19 +5,18 @@
 // The engine, which plays tables and streams them to viewers.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { describedFile } from "../../../descriptors.js";
 import type { Action, LegalActions } from "./actions_pb.js";
 import { file_croupier_api_v1_actions } from "./actions_pb.js";
 import type { Fact, TableView } from "./facts_pb.js";
 import { file_croupier_api_v1_facts } from "./facts_pb.js";
-import { file_croupier_api_v1_fields } from "./fields_pb.js";
 import type { Reaction } from "./games_pb.js";
 import { file_croupier_api_v1_games } from "./games_pb.js";
 import type { PlayedTable } from "./tables_pb.js";
 import { file_croupier_api_v1_tables } from "./tables_pb.js";
-import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "../../google/protobuf/timestamp_pb.js";
 import type { Status } from "../../google/rpc/status_pb.js";
 import { file_google_rpc_status } from "../../google/rpc/status_pb.js";
 import type { Message } from "@bufbuild/protobuf";
@@ -26,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file croupier_api/v1/engine.proto.
  */
 export const file_croupier_api_v1_engine: GenFile = /*@__PURE__*/
-  fileDesc("Chxjcm91cGllcl9hcGkvdjEvZW5naW5lLnByb3RvEg9jcm91cGllcl9hcGkudjEiuAEKE1N1Ym1pdEFjdGlvblJlcXVlc3QSGgoIdGFibGVfaWQYASABKAlCCIKyGQQQQBgBEh4KCnJlcXVlc3RfaWQYAiABKAlCCoKyGQYIARBAGAESLwoGYWN0aW9uGAMgASgLMhcuY3JvdXBpZXJfYXBpLnYxLkFjdGlvbkIGgrIZAigBEh4KEWV4cGVjdGVkX3NlcXVlbmNlGAQgASgESACIAQFCFAoSX2V4cGVjdGVkX3NlcXVlbmNlIigKFFN1Ym1pdEFjdGlvblJlc3BvbnNlEhAKCHNlcXVlbmNlGAEgASgEIkUKDkdldFZpZXdSZXF1ZXN0EhwKCHRhYmxlX2lkGAEgASgJQgqCshkGCAEQQBgBEhUKBGxpbmsYAiABKAlCB4KyGQMQgAQiPgoPR2V0Vmlld1Jlc3BvbnNlEisKCHNuYXBzaG90GAEgASgLMhkuY3JvdXBpZXJfYXBpLnYxLlNuYXBzaG90IngKEVdhdGNoVGFibGVSZXF1ZXN0EhwKCHRhYmxlX2lkGAEgASgJQgqCshkGCAEQQBgBEhsKDmFmdGVyX3NlcXVlbmNlGAIgASgESACIAQESFQoEbGluaxgDIAEoCUIHgrIZAxCABEIRCg9fYWZ0ZXJfc2VxdWVuY2UiaQoSV2F0Y2hUYWJsZVJlc3BvbnNlEjAKC3RhYmxlX2V2ZW50GAEgASgLMhsuY3JvdXBpZXJfYXBpLnYxLlRhYmxlRXZlbnQSIQoFZXJyb3IYDyABKAsyEi5nb29nbGUucnBjLlN0YXR1cyKpAQoQUGxheVRhYmxlUmVxdWVzdBIzCgV3YXRjaBgBIAEoCzIiLmNyb3VwaWVyX2FwaS52MS5XYXRjaFRhYmxlUmVxdWVzdEgAEjYKBmFjdGlvbhgCIAEoCzIkLmNyb3VwaWVyX2FwaS52MS5TdWJtaXRBY3Rpb25SZXF1ZXN0SAASHQoMYWNjZXNzX3Rva2VuGAMgASgJQgeCshkDEIAgQgkKB3JlcXVlc3QilwEKEVBsYXlUYWJsZVJlc3BvbnNlEjAKC3RhYmxlX2V2ZW50GAEgASgLMhsuY3JvdXBpZXJfYXBpLnYxLlRhYmxlRXZlbnQSLQoGYW5zd2VyGAIgASgLMh0uY3JvdXBpZXJfYXBpLnYxLkFjdGlvbkFuc3dlchIhCgVlcnJvchgPIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzIvYCCgpUYWJsZUV2ZW50Ei0KCHNuYXBzaG90GAEgASgLMhkuY3JvdXBpZXJfYXBpLnYxLlNuYXBzaG90SAASLgoGdXBkYXRlGAIgASgLMhwuY3JvdXBpZXJfYXBpLnYxLlRhYmxlVXBkYXRlSAASMAoKdHVybl9zdGF0ZRgDIAEoCzIaLmNyb3VwaWVyX2FwaS52MS5UdXJuU3RhdGVIABIxCghyZWFjdGlvbhgEIAEoCzIdLmNyb3VwaWVyX2FwaS52MS5TZWF0UmVhY3Rpb25IABIvCgloZWFydGJlYXQYBSABKAsyGi5jcm91cGllcl9hcGkudjEuSGVhcnRiZWF0SAASNgoNcmVzdW1lX25vdGljZRgGIAEoCzIdLmNyb3VwaWVyX2FwaS52MS5SZXN1bWVOb3RpY2VIABItCghwcmVzZW5jZRgHIAEoCzIZLmNyb3VwaWVyX2FwaS52MS5QcmVzZW5jZUgAQgwKCmV2ZW50X2tpbmQiaAoMQWN0aW9uQW5zd2VyEhIKCnJlcXVlc3RfaWQYASABKAkSEgoIc2VxdWVuY2UYAiABKARIABIlCgdyZWZ1c2FsGAMgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIAEIJCgdvdXRjb21lIu8CCghTbmFwc2hvdBIrCgV0YWJsZRgBIAEoCzIcLmNyb3VwaWVyX2FwaS52MS5QbGF5ZWRUYWJsZRIQCghzZXF1ZW5jZRgCIAEoBBIYCgt2aWV3ZXJfc2VhdBgDIAEoDUgAiAEBEigKBHZpZXcYBCABKAsyGi5jcm91cGllcl9hcGkudjEuVGFibGVWaWV3EikKBWNsb2NrGAUgASgLMhouY3JvdXBpZXJfYXBpLnYxLlR1cm5DbG9jaxI0Cg1sZWdhbF9hY3Rpb25zGAYgASgLMh0uY3JvdXBpZXJfYXBpLnYxLkxlZ2FsQWN0aW9ucxIVCg1yZXZlYWxlZF9zZWVkGAcgASgJEisKCHByb3Bvc2FsGAggASgLMhkuY3JvdXBpZXJfYXBpLnYxLlByb3Bvc2FsEisKCHByZXNlbmNlGAkgASgLMhkuY3JvdXBpZXJfYXBpLnYxLlByZXNlbmNlQg4KDF92aWV3ZXJfc2VhdCI8CghQcmVzZW5jZRIXCg9jb25uZWN0ZWRfc2VhdHMYASADKA0SFwoPc3BlY3RhdG9yX2NvdW50GAIgASgNIoQDCgtUYWJsZVVwZGF0ZRIQCghzZXF1ZW5jZRgBIAEoBBIWCg5zdG9yZWRfdW5peF9tcxgCIAEoAxIRCgRzZWF0GAMgASgNSACIAQESKgoIYWN0ZWRfYnkYBCABKA4yGC5jcm91cGllcl9hcGkudjEuQWN0ZWRCeRIkCgVmYWN0cxgFIAMoCzIVLmNyb3VwaWVyX2FwaS52MS5GYWN0EikKBWNsb2NrGAYgASgLMhouY3JvdXBpZXJfYXBpLnYxLlR1cm5DbG9jaxIVCg1yZXZlYWxlZF9zZWVkGAcgASgJEisKCHByb3Bvc2FsGAggASgLMhkuY3JvdXBpZXJfYXBpLnYxLlByb3Bvc2FsEhYKDmNvbXBlbnNhdGVkX21zGAkgASgDEjQKDWxlZ2FsX2FjdGlvbnMYCiABKAsyHS5jcm91cGllcl9hcGkudjEuTGVnYWxBY3Rpb25zEhQKB2lzX2F3YXkYCyABKAhIAYgBAUIHCgVfc2VhdEIKCghfaXNfYXdheSJ5CglUdXJuQ2xvY2sSGAoQZGVhZGxpbmVfdW5peF9tcxgBIAEoAxISCgpyZXNlcnZlX21zGAIgAygDEhIKCmF3YXlfc2VhdHMYAyADKA0SFgoOc2VydmVyX3VuaXhfbXMYBCABKAMSEgoKbGVmdF9zZWF0cxgFIAMoDSKrAQoJVHVyblN0YXRlEhAKCHNlcXVlbmNlGAEgASgEEikKBWNsb2NrGAIgASgLMhouY3JvdXBpZXJfYXBpLnYxLlR1cm5DbG9jaxI0Cg1sZWdhbF9hY3Rpb25zGAMgASgLMh0uY3JvdXBpZXJfYXBpLnYxLkxlZ2FsQWN0aW9ucxIrCghwcm9wb3NhbBgEIAEoCzIZLmNyb3VwaWVyX2FwaS52MS5Qcm9wb3NhbCKDAQoIUHJvcG9zYWwSEAoIc2VxdWVuY2UYASABKAQSDAoEbmFtZRgCIAEoCRIQCghwcm9wb3NlchgDIAEoDRIUCgxhZ3JlZWRfc2VhdHMYBCADKA0SLwoLZXhwaXJ5X3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkkKDFNlYXRSZWFjdGlvbhIMCgRzZWF0GAEgASgNEisKCHJlYWN0aW9uGAIgASgOMhkuY3JvdXBpZXJfYXBpLnYxLlJlYWN0aW9uIh0KCUhlYXJ0YmVhdBIQCghzZXF1ZW5jZRgBIAEoBCIOCgxSZXN1bWVOb3RpY2UifwoTU2VuZFJlYWN0aW9uUmVxdWVzdBIcCgh0YWJsZV9pZBgBIAEoCUIKgrIZBggBEEAYARIzCghyZWFjdGlvbhgCIAEoDjIZLmNyb3VwaWVyX2FwaS52MS5SZWFjdGlvbkIGgrIZAigBEhUKBGxpbmsYAyABKAlCB4KyGQMQgAQiFgoUU2VuZFJlYWN0aW9uUmVzcG9uc2UicQoVQ3JlYXRlUHJvcG9zYWxSZXF1ZXN0EhwKCHRhYmxlX2lkGAEgASgJQgqCshkGCAEQQBgBEh4KCnJlcXVlc3RfaWQYAiABKAlCCoKyGQYIARBAGAESGgoIcHJvcG9zYWwYAyABKAlCCIKyGQQQQBgBIioKFkNyZWF0ZVByb3Bvc2FsUmVzcG9uc2USEAoIc2VxdWVuY2UYASABKAQilwEKD0Nhc3RWb3RlUmVxdWVzdBIcCgh0YWJsZV9pZBgBIAEoCUIKgrIZBggBEEAYARIeCgpyZXF1ZXN0X2lkGAIgASgJQgqCshkGCAEQQBgBEhkKEXByb3Bvc2FsX3NlcXVlbmNlGAMgASgEEisKBHZvdGUYBCABKA4yFS5jcm91cGllcl9hcGkudjEuVm90ZUIGgrIZAigBIiQKEENhc3RWb3RlUmVzcG9uc2USEAoIc2VxdWVuY2UYASABKAQieAoOU2V0QXdheVJlcXVlc3QSHAoIdGFibGVfaWQYASABKAlCCoKyGQYIARBAGAESHgoKcmVxdWVzdF9pZBgCIAEoCUIKgrIZBggBEEAYARIcCgdpc19hd2F5GAMgASgIQgaCshkCKAFIAIgBAUIKCghfaXNfYXdheSIjCg9TZXRBd2F5UmVzcG9uc2USEAoIc2VxdWVuY2UYASABKAQiRwoQR2V0UmVwbGF5UmVxdWVzdBIcCgh0YWJsZV9pZBgBIAEoCUIKgrIZBggBEEAYARIVCgRsaW5rGAIgASgJQgeCshkDEIAEIkYKEUdldFJlcGxheVJlc3BvbnNlEg4KBnJlcGxheRgBIAEoCRIhCgVlcnJvchgPIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzIlwKD0dldFJ1bGVzUmVxdWVzdBIYCgRnYW1lGAEgASgJQgqCshkGCAEQQBgBEhUKDXJ1bGVzX3ZlcnNpb24YAiABKA0SGAoIbGFuZ3VhZ2UYAyABKAlCBoKyGQIQQCJNChBHZXRSdWxlc1Jlc3BvbnNlEhAKCG1hcmtkb3duGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJEhUKDXJ1bGVzX3ZlcnNpb24YAyABKA0iaAoRQ3JlYXRlTGlua1JlcXVlc3QSHAoIdGFibGVfaWQYASABKAlCCoKyGQYIARBAGAESNQoHcHVycG9zZRgCIAEoDjIcLmNyb3VwaWVyX2FwaS52MS5MaW5rUHVycG9zZUIGgrIZAigBIlMKEkNyZWF0ZUxpbmtSZXNwb25zZRIMCgRsaW5rGAEgASgJEi8KC2V4cGlyeV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCpLCgdBY3RlZEJ5EhgKFEFDVEVEX0JZX1VOU1BFQ0lGSUVEEAASFAoQQUNURURfQllfVElNRU9VVBABEhAKDEFDVEVEX0JZX0JPVBACKj4KBFZvdGUSFAoQVk9URV9VTlNQRUNJRklFRBAAEg4KClZPVEVfQUdSRUUQARIQCgxWT1RFX0RFQ0xJTkUQAipcCgtMaW5rUHVycG9zZRIcChhMSU5LX1BVUlBPU0VfVU5TUEVDSUZJRUQQABIWChJMSU5LX1BVUlBPU0VfV0FUQ0gQARIXChNMSU5LX1BVUlBPU0VfUkVQTEFZEAIy8QoKDUVuZ2luZVNlcnZpY2USiAEKDFN1Ym1pdEFjdGlvbhIkLmNyb3VwaWVyX2FwaS52MS5TdWJtaXRBY3Rpb25SZXF1ZXN0GiUuY3JvdXBpZXJfYXBpLnYxLlN1Ym1pdEFjdGlvblJlc3BvbnNlIiuQAgKC0+STAiI6ASoiHS92MS90YWJsZXMve3RhYmxlX2lkfS9hY3Rpb25zEnMKB0dldFZpZXcSHy5jcm91cGllcl9hcGkudjEuR2V0Vmlld1JlcXVlc3QaIC5jcm91cGllcl9hcGkudjEuR2V0Vmlld1Jlc3BvbnNlIiWQAgGC0+STAhwSGi92MS90YWJsZXMve3RhYmxlX2lkfS92aWV3EoABCgpXYXRjaFRhYmxlEiIuY3JvdXBpZXJfYXBpLnYxLldhdGNoVGFibGVSZXF1ZXN0GiMuY3JvdXBpZXJfYXBpLnYxLldhdGNoVGFibGVSZXNwb25zZSInkAIBgtPkkwIeEhwvdjEvdGFibGVzL3t0YWJsZV9pZH0vZXZlbnRzMAESVgoJUGxheVRhYmxlEiEuY3JvdXBpZXJfYXBpLnYxLlBsYXlUYWJsZVJlcXVlc3QaIi5jcm91cGllcl9hcGkudjEuUGxheVRhYmxlUmVzcG9uc2UoATABEocBCgxTZW5kUmVhY3Rpb24SJC5jcm91cGllcl9hcGkudjEuU2VuZFJlYWN0aW9uUmVxdWVzdBolLmNyb3VwaWVyX2FwaS52MS5TZW5kUmVhY3Rpb25SZXNwb25zZSIqgtPkkwIkOgEqIh8vdjEvdGFibGVzL3t0YWJsZV9pZH0vcmVhY3Rpb25zEpABCg5DcmVhdGVQcm9wb3NhbBImLmNyb3VwaWVyX2FwaS52MS5DcmVhdGVQcm9wb3NhbFJlcXVlc3QaJy5jcm91cGllcl9hcGkudjEuQ3JlYXRlUHJvcG9zYWxSZXNwb25zZSItkAICgtPkkwIkOgEqIh8vdjEvdGFibGVzL3t0YWJsZV9pZH0vcHJvcG9zYWxzEnoKCENhc3RWb3RlEiAuY3JvdXBpZXJfYXBpLnYxLkNhc3RWb3RlUmVxdWVzdBohLmNyb3VwaWVyX2FwaS52MS5DYXN0Vm90ZVJlc3BvbnNlIimQAgKC0+STAiA6ASoiGy92MS90YWJsZXMve3RhYmxlX2lkfS92b3RlcxJ2CgdTZXRBd2F5Eh8uY3JvdXBpZXJfYXBpLnYxLlNldEF3YXlSZXF1ZXN0GiAuY3JvdXBpZXJfYXBpLnYxLlNldEF3YXlSZXNwb25zZSIokAICgtPkkwIfOgEqIhovdjEvdGFibGVzL3t0YWJsZV9pZH06YXdheRKAAQoKQ3JlYXRlTGluaxIiLmNyb3VwaWVyX2FwaS52MS5DcmVhdGVMaW5rUmVxdWVzdBojLmNyb3VwaWVyX2FwaS52MS5DcmVhdGVMaW5rUmVzcG9uc2UiKZACAoLT5JMCIDoBKiIbL3YxL3RhYmxlcy97dGFibGVfaWR9L2xpbmtzEn0KCUdldFJlcGxheRIhLmNyb3VwaWVyX2FwaS52MS5HZXRSZXBsYXlSZXF1ZXN0GiIuY3JvdXBpZXJfYXBpLnYxLkdldFJlcGxheVJlc3BvbnNlIieQAgGC0+STAh4SHC92MS90YWJsZXMve3RhYmxlX2lkfS9yZXBsYXkwARJyCghHZXRSdWxlcxIgLmNyb3VwaWVyX2FwaS52MS5HZXRSdWxlc1JlcXVlc3QaIS5jcm91cGllcl9hcGkudjEuR2V0UnVsZXNSZXNwb25zZSIhkAIBgtPkkwIYEhYvdjEvZ2FtZXMve2dhbWV9L3J1bGVzQn8KD2Nyb3VwaWVyLmFwaS52MUILRW5naW5lUHJvdG9QAVoaY3JvdXBpZXJfYXBpL3YxO2Nyb3VwaWVydjGqAg9Dcm91cGllci5BcGkuVjG6AghDcm91cGllcsoCD0Nyb3VwaWVyXEFwaVxWMeoCEUNyb3VwaWVyOjpBcGk6OlYxYgZwcm90bzM", [file_croupier_api_v1_actions, file_croupier_api_v1_facts, file_croupier_api_v1_fields, file_croupier_api_v1_games, file_croupier_api_v1_tables, file_google_api_annotations, file_google_protobuf_timestamp, file_google_rpc_status]);
+  describedFile("croupier_api/v1/engine.proto croupier_api.v1\nm SubmitActionRequest\ntable_id 1 9\nrequest_id 2 9\naction 3 Action\nexpected_sequence 4 ?4\nm SubmitActionResponse\nsequence 1 4\nm GetViewRequest\ntable_id 1 9\nlink 2 9\nm GetViewResponse\nsnapshot 1 Snapshot\nm WatchTableRequest\ntable_id 1 9\nafter_sequence 2 ?4\nlink 3 9\nm WatchTableResponse\ntable_event 1 TableEvent\nerror 15 .google.rpc.Status\nm PlayTableRequest request\nwatch 1 WatchTableRequest 0\naction 2 SubmitActionRequest 0\naccess_token 3 9\nm PlayTableResponse\ntable_event 1 TableEvent\nanswer 2 ActionAnswer\nerror 15 .google.rpc.Status\nm TableEvent event_kind\nsnapshot 1 Snapshot 0\nupdate 2 TableUpdate 0\nturn_state 3 TurnState 0\nreaction 4 SeatReaction 0\nheartbeat 5 Heartbeat 0\nresume_notice 6 ResumeNotice 0\npresence 7 Presence 0\nm ActionAnswer outcome\nrequest_id 1 9\nsequence 2 4 0\nrefusal 3 .google.rpc.Status 0\nm Snapshot\ntable 1 PlayedTable\nsequence 2 4\nviewer_seat 3 ?13\nview 4 TableView\nclock 5 TurnClock\nlegal_actions 6 LegalActions\nrevealed_seed 7 9\nproposal 8 Proposal\npresence 9 Presence\nm Presence\nconnected_seats 1 *13\nspectator_count 2 13\nm TableUpdate\nsequence 1 4\nstored_unix_ms 2 3\nseat 3 ?13\nacted_by 4 =ActedBy\nfacts 5 *Fact\nclock 6 TurnClock\nrevealed_seed 7 9\nproposal 8 Proposal\ncompensated_ms 9 3\nlegal_actions 10 LegalActions\nis_away 11 ?8\nm TurnClock\ndeadline_unix_ms 1 3\nreserve_ms 2 *3\naway_seats 3 *13\nserver_unix_ms 4 3\nleft_seats 5 *13\nm TurnState\nsequence 1 4\nclock 2 TurnClock\nlegal_actions 3 LegalActions\nproposal 4 Proposal\nm Proposal\nsequence 1 4\nname 2 9\nproposer 3 13\nagreed_seats 4 *13\nexpiry_time 5 .google.protobuf.Timestamp\nm SeatReaction\nseat 1 13\nreaction 2 =Reaction\nm Heartbeat\nsequence 1 4\nm ResumeNotice\nm SendReactionRequest\ntable_id 1 9\nreaction 2 =Reaction\nlink 3 9\nm SendReactionResponse\nm CreateProposalRequest\ntable_id 1 9\nrequest_id 2 9\nproposal 3 9\nm CreateProposalResponse\nsequence 1 4\nm CastVoteRequest\ntable_id 1 9\nrequest_id 2 9\nproposal_sequence 3 4\nvote 4 =Vote\nm CastVoteResponse\nsequence 1 4\nm SetAwayRequest\ntable_id 1 9\nrequest_id 2 9\nis_away 3 ?8\nm SetAwayResponse\nsequence 1 4\nm GetReplayRequest\ntable_id 1 9\nlink 2 9\nm GetReplayResponse\nreplay 1 9\nerror 15 .google.rpc.Status\nm WatchReplayRequest eyes\ntable_id 1 9\nlink 2 9\nseat 3 13 0\nall_seats 4 8 0\nm WatchReplayResponse\ntable_events 1 *TableEvent\nerror 15 .google.rpc.Status\nm GetRulesRequest\ngame 1 9\nrules_version 2 13\nlanguage 3 9\nm GetRulesResponse\nmarkdown 1 9\nlanguage 2 9\nrules_version 3 13\nm CreateLinkRequest\ntable_id 1 9\npurpose 2 =LinkPurpose\nm CreateLinkResponse\nlink 1 9\nexpiry_time 2 .google.protobuf.Timestamp\ne ActedBy\nACTED_BY_UNSPECIFIED 0\nACTED_BY_TIMEOUT 1\nACTED_BY_BOT 2\ne Vote\nVOTE_UNSPECIFIED 0\nVOTE_AGREE 1\nVOTE_DECLINE 2\ne LinkPurpose\nLINK_PURPOSE_UNSPECIFIED 0\nLINK_PURPOSE_WATCH 1\nLINK_PURPOSE_REPLAY 2\ns EngineService\nSubmitAction SubmitActionRequest SubmitActionResponse 2\nGetView GetViewRequest GetViewResponse 1\nWatchTable WatchTableRequest <WatchTableResponse 1\nPlayTable <PlayTableRequest <PlayTableResponse\nSendReaction SendReactionRequest SendReactionResponse\nCreateProposal CreateProposalRequest CreateProposalResponse 2\nCastVote CastVoteRequest CastVoteResponse 2\nSetAway SetAwayRequest SetAwayResponse 2\nCreateLink CreateLinkRequest CreateLinkResponse 2\nGetReplay GetReplayRequest <GetReplayResponse 1\nWatchReplay WatchReplayRequest <WatchReplayResponse 1\nGetRules GetRulesRequest GetRulesResponse 1", [file_croupier_api_v1_actions, file_croupier_api_v1_facts, file_croupier_api_v1_games, file_croupier_api_v1_tables, file_google_protobuf_timestamp, file_google_rpc_status]);
 
 /**
  * An action of the caller's seat.
@@ -429,7 +428,7 @@ export type Snapshot = Message<"croupier_api.v1.Snapshot"> & {
   sequence: bigint;
 
   /**
-   * The viewer's seat; unset for a spectator.
+   * The viewer's seat; unset for a spectator, and for all seats together in WatchReplay.
    *
    * @generated from field: optional uint32 viewer_seat = 3;
    */
@@ -1105,6 +1104,89 @@ export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE_
   messageDesc(file_croupier_api_v1_engine, 28);
 
 /**
+ * A request for the events of a finished table.
+ *
+ * @generated from message croupier_api.v1.WatchReplayRequest
+ */
+export type WatchReplayRequest = Message<"croupier_api.v1.WatchReplayRequest"> & {
+  /**
+   * The table. Its game must be over.
+   *
+   * @generated from field: string table_id = 1;
+   */
+  tableId: string;
+
+  /**
+   * A link of CreateLink, for a player without a seat; empty without a link.
+   *
+   * @generated from field: string link = 2;
+   */
+  link: string;
+
+  /**
+   * The eyes that the game is seen with; unset for those of a spectator.
+   *
+   * @generated from oneof croupier_api.v1.WatchReplayRequest.eyes
+   */
+  eyes: {
+    /**
+     * The eyes of this seat.
+     *
+     * @generated from field: uint32 seat = 3;
+     */
+    value: number;
+    case: "seat";
+  } | {
+    /**
+     * True for the eyes of all seats together: all facts, with all the parts that any seat knew. A client folds them
+     * with every hand as the viewer's own, so that its view lists the cards of all hands. Cards that no seat saw, such
+     * as those of a stock, stay hidden.
+     *
+     * @generated from field: bool all_seats = 4;
+     */
+    value: boolean;
+    case: "allSeats";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message croupier_api.v1.WatchReplayRequest.
+ * Use `create(WatchReplayRequestSchema)` to create a new message.
+ */
+export const WatchReplayRequestSchema: GenMessage<WatchReplayRequest> = /*@__PURE__*/
+  messageDesc(file_croupier_api_v1_engine, 29);
+
+/**
+ * A part of the events of a finished table.
+ *
+ * @generated from message croupier_api.v1.WatchReplayResponse
+ */
+export type WatchReplayResponse = Message<"croupier_api.v1.WatchReplayResponse"> & {
+  /**
+   * The next events, in order: first a snapshot at sequence 0, which has the table before its first entry, then an
+   * update for each entry, without gap. They are what the viewer's stream had, but for these differences: updates have
+   * no legal_actions, server_unix_ms is always the time of the entry, and a snapshot for all seats has no viewer_seat.
+   *
+   * @generated from field: repeated croupier_api.v1.TableEvent table_events = 1;
+   */
+  tableEvents: TableEvent[];
+
+  /**
+   * Why the stream ends early, in a last message. Only JSON over HTTP has it: elsewhere it is the status of the call.
+   *
+   * @generated from field: google.rpc.Status error = 15;
+   */
+  error?: Status | undefined;
+};
+
+/**
+ * Describes the message croupier_api.v1.WatchReplayResponse.
+ * Use `create(WatchReplayResponseSchema)` to create a new message.
+ */
+export const WatchReplayResponseSchema: GenMessage<WatchReplayResponse> = /*@__PURE__*/
+  messageDesc(file_croupier_api_v1_engine, 30);
+
+/**
  * A request for the rules page of a game.
  *
  * @generated from message croupier_api.v1.GetRulesRequest
@@ -1137,7 +1219,7 @@ export type GetRulesRequest = Message<"croupier_api.v1.GetRulesRequest"> & {
  * Use `create(GetRulesRequestSchema)` to create a new message.
  */
 export const GetRulesRequestSchema: GenMessage<GetRulesRequest> = /*@__PURE__*/
-  messageDesc(file_croupier_api_v1_engine, 29);
+  messageDesc(file_croupier_api_v1_engine, 31);
 
 /**
  * The rules page of a game.
@@ -1173,7 +1255,7 @@ export type GetRulesResponse = Message<"croupier_api.v1.GetRulesResponse"> & {
  * Use `create(GetRulesResponseSchema)` to create a new message.
  */
 export const GetRulesResponseSchema: GenMessage<GetRulesResponse> = /*@__PURE__*/
-  messageDesc(file_croupier_api_v1_engine, 30);
+  messageDesc(file_croupier_api_v1_engine, 32);
 
 /**
  * A link to create.
@@ -1201,7 +1283,7 @@ export type CreateLinkRequest = Message<"croupier_api.v1.CreateLinkRequest"> & {
  * Use `create(CreateLinkRequestSchema)` to create a new message.
  */
 export const CreateLinkRequestSchema: GenMessage<CreateLinkRequest> = /*@__PURE__*/
-  messageDesc(file_croupier_api_v1_engine, 31);
+  messageDesc(file_croupier_api_v1_engine, 33);
 
 /**
  * A link. All who have it have the access that it grants, so an app shares it as its players wish.
@@ -1210,8 +1292,8 @@ export const CreateLinkRequestSchema: GenMessage<CreateLinkRequest> = /*@__PURE_
  */
 export type CreateLinkResponse = Message<"croupier_api.v1.CreateLinkResponse"> & {
   /**
-   * The link: text without spaces, for the field link of GetView, WatchTable, GetReplay and GetScoreSheet, and for the
-   * URL of an app.
+   * The link: text without spaces, for the field link of GetView, WatchTable, GetReplay, WatchReplay and GetScoreSheet,
+   * and for the URL of an app.
    *
    * @generated from field: string link = 1;
    */
@@ -1230,7 +1312,7 @@ export type CreateLinkResponse = Message<"croupier_api.v1.CreateLinkResponse"> &
  * Use `create(CreateLinkResponseSchema)` to create a new message.
  */
 export const CreateLinkResponseSchema: GenMessage<CreateLinkResponse> = /*@__PURE__*/
-  messageDesc(file_croupier_api_v1_engine, 32);
+  messageDesc(file_croupier_api_v1_engine, 34);
 
 /**
  * The one who decided on an action.
@@ -1451,6 +1533,17 @@ export const EngineService: GenService<{
     methodKind: "server_streaming";
     input: typeof GetReplayRequestSchema;
     output: typeof GetReplayResponseSchema;
+  },
+  /**
+   * Streams the events of a finished table from its beginning, as one viewer knew them or as all seats together did, to
+   * those who may read its replay: a client shows the game by its fold of facts. The stream ends after the last part.
+   *
+   * @generated from rpc croupier_api.v1.EngineService.WatchReplay
+   */
+  watchReplay: {
+    methodKind: "server_streaming";
+    input: typeof WatchReplayRequestSchema;
+    output: typeof WatchReplayResponseSchema;
   },
   /**
    * Returns the rules page of a game in a language, with an anchor for each rule.
