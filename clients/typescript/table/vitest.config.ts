@@ -1,3 +1,3 @@
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({ test: { include: ["src/**/*.test.ts"], restoreMocks: true } });
+export default defineConfig({ test: { include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true } });

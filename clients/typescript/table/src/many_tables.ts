@@ -1,12 +1,10 @@
 // Plays at several tables at once in one page, for tests.
 import {
-  type CroupierClient,
   Table,
   type TableTransport,
-  act,
   connect,
+  memoryStore,
   openTable,
-  randomId,
   randomLegal,
   throwUnlessOvertaken,
 } from "@croupier/client";
@@ -16,7 +14,7 @@ import {
  * number of updates of each table. Nobody plays before all tables are shown.
  */
 export async function playTables(address: string, count: number, updates: number, transport: TableTransport): Promise<number[]> {
-  const client = await connect(address, { deviceSecret: randomId(), name: "Many" }, { transport });
+  const client = await connect(address, { name: "Many", store: memoryStore(), transport });
   const tables: Table[] = [];
   while (tables.length < count) tables.push(new Table(client, await openTable(client, { game: "thulla", seats: 2, bots: 1 })));
   let hidden = count;
@@ -27,17 +25,17 @@ export async function playTables(address: string, count: number, updates: number
     if (hidden === 0) begin();
     return allShown;
   };
-  return Promise.all(tables.map((table) => play(client, table, updates, shown)));
+  return Promise.all(tables.map((table) => play(table, updates, shown)));
 }
 
-async function play(client: CroupierClient, table: Table, updates: number, shown: () => Promise<void>): Promise<number> {
+async function play(table: Table, updates: number, shown: () => Promise<void>): Promise<number> {
   let seen = 0;
   for await (const { eventKind } of table.follow()) {
     if (eventKind.case === "snapshot") await shown();
     if (eventKind.case === "update") seen += 1;
     if (seen === updates) break;
     const action = randomLegal(table.legal, Math.random);
-    if (action !== undefined) await act(client, table, action, table.expectedSequence).catch(throwUnlessOvertaken);
+    if (action !== undefined) await table.act(action).catch(throwUnlessOvertaken);
   }
   return seen;
 }

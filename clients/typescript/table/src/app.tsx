@@ -1,0 +1,137 @@
+// The app: signs the player in, and shows the screen of its address.
+import { useEffect, useMemo, useState } from "preact/hooks";
+
+import { type Connection, type Language, MyTables, connect, languageOf, listGames, openTable } from "@croupier/client";
+import type { GameDescription, ReactionDescription } from "@croupier/client/contract";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+
+import { CardSymbols } from "./cards/card.js";
+import { type Shared, SharedContext, useChanges, useShared } from "./connection.js";
+import { refusalText } from "./errors.js";
+import { Home } from "./lobby/home.js";
+import { JoinScreen } from "./lobby/join_screen.js";
+import { BOT_DELAY_MILLISECONDS, NewTable } from "./lobby/new_table.js";
+import { type Route, hashOf, routeOf } from "./route.js";
+import { type Settings, keepSettings, readSettings } from "./settings.js";
+import { SettingsSheet } from "./settings_sheet.js";
+import { TableRoute } from "./table/table_route.js";
+import { SayContext, sayIn } from "./texts/page_texts.js";
+
+/** What the server knows: the player, and the games in their language. */
+interface Entered {
+  readonly connection: Connection;
+  readonly games: readonly GameDescription[];
+  readonly reactions: readonly ReactionDescription[];
+}
+
+const RETRY_MILLISECONDS = 3_000;
+
+export function App({ address, store }: { readonly address: string; readonly store: Storage }) {
+  const [settings, setSettings] = useState(() => readSettings(store));
+  const [route, go] = useRoute();
+  const language = settings.language ?? languageOf(navigator.languages);
+  const say = sayIn(language);
+  const { entered, fault } = useEntered(address, store, language);
+  useAppearance(settings, language);
+  const change = (next: Settings) => {
+    keepSettings(store, next);
+    setSettings(next);
+  };
+  return (
+    <SayContext.Provider value={say}>
+      <CardSymbols />
+      {entered === undefined
+        ? <main class="page message"><h1>croupier</h1><p role="status">{fault === undefined ? say("connecting") : refusalText(fault, undefined, say)}</p></main>
+        : <SharedContext.Provider value={{ ...entered, settings, setSettings: change, go }}><Screen route={route} /></SharedContext.Provider>}
+    </SayContext.Provider>
+  );
+}
+
+function Screen({ route }: { readonly route: Route }) {
+  const { connection, games, go } = useShared();
+  const myTables = useMemo(() => new MyTables(connection), [connection]);
+  useEffect(() => {
+    myTables.open();
+    return () => myTables.close();
+  }, [myTables]);
+  const game = route.screen === "new" ? games.find((each) => each.game === route.game) : undefined;
+  if (route.screen === "table") return <TableRoute key={route.id} id={route.id} link={route.link} myTables={myTables} />;
+  if (route.screen === "join") return <JoinScreen code={route.code} />;
+  if (game !== undefined) return <NewTable game={game} />;
+  return <HomeScreen myTables={myTables} go={go} />;
+}
+
+function HomeScreen({ myTables, go }: { readonly myTables: MyTables; readonly go: Shared["go"] }) {
+  const { connection, games } = useShared();
+  useChanges(myTables);
+  const [isSetting, setSetting] = useState(false);
+  const open = (id: string) => go({ screen: "table", id, link: "" });
+  const play = ({ game, minSeats, maxSeats, recommendedSeats }: GameDescription) => {
+    const seats = recommendedSeats[0] ?? Math.max(minSeats, Math.min(4, maxSeats));
+    const timeControl = { botDelay: durationFromMs(BOT_DELAY_MILLISECONDS) };
+    void openTable(connection, { game, seats, bots: seats - 1, timeControl }).then(open);
+  };
+  return (
+    <>
+      <Home
+        games={games}
+        tables={myTables.list}
+        name={connection.session.player.name}
+        play={play}
+        invite={({ game }) => go({ screen: "new", game })}
+        open={open}
+        join={(code) => go({ screen: "join", code })}
+        openSettings={() => setSetting(true)}
+      />
+      {isSetting && <SettingsSheet close={() => setSetting(false)} />}
+    </>
+  );
+}
+
+/** Return the route of the address, and a function that goes to another one. */
+function useRoute(): [Route, (route: Route) => void] {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const changed = () => setHash(location.hash);
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+  return [useMemo(() => routeOf(hash), [hash]), (route) => void (location.hash = hashOf(route))];
+}
+
+/** Sign in, again and again until the server answers; a new player is a guest whose name they may change. */
+function useEntered(address: string, store: Storage, language: Language): { readonly entered: Entered | undefined; readonly fault: unknown } {
+  const [state, setState] = useState<{ entered?: Entered; fault?: unknown; attempt: number }>({ attempt: 0 });
+  useEffect(() => {
+    let isOver = false;
+    let retry: ReturnType<typeof setTimeout> | undefined;
+    enter(address, store, language).then(
+      (entered) => isOver || setState(({ attempt }) => ({ entered, attempt })),
+      (fault: unknown) => {
+        if (isOver) return;
+        setState(({ attempt }) => ({ fault, attempt }));
+        retry = setTimeout(() => setState(({ attempt }) => ({ fault, attempt: attempt + 1 })), RETRY_MILLISECONDS);
+      },
+    );
+    return () => {
+      isOver = true;
+      clearTimeout(retry);
+    };
+  }, [address, language, state.attempt]);
+  return { entered: state.entered, fault: state.fault };
+}
+
+async function enter(address: string, store: Storage, language: Language): Promise<Entered> {
+  const connection = await connect(address, { name: sayIn(language)("guest"), store, language, transport: "websocket" });
+  const { games, reactions } = await listGames(connection);
+  return { connection, games, reactions };
+}
+
+function useAppearance({ theme, hasFourColours }: Settings, language: Language): void {
+  useEffect(() => {
+    const { documentElement: root } = document;
+    root.lang = language;
+    root.dataset["theme"] = theme;
+    root.classList.toggle("four-colours", hasFourColours);
+  }, [theme, hasFourColours, language]);
+}

@@ -1,0 +1,29 @@
+// Icons, drawn as lines.
+
+const PATHS = {
+  back: "M15 5l-7 7 7 7",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  close: "M6 6l12 12M18 6L6 18",
+  settings: "M12 15.500a3.500 3.500 0 1 0 0-7 3.500 3.500 0 0 0 0 7ZM12 2.500v3M12 18.500v3M2.500 12h3M18.500 12h3M5.300 5.300l2.100 2.100M16.600 16.600l2.100 2.100M5.300 18.700l2.100-2.100M16.600 7.400l2.100-2.100",
+  smile: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18ZM8.500 14.500c.9 1.200 2 1.800 3.500 1.800s2.600-.6 3.500-1.800M9 9.500v.1M15 9.500v.1",
+  people: "M9 11a3.500 3.500 0 1 0 0-7 3.500 3.500 0 0 0 0 7ZM2.500 20c.5-4 3-6 6.500-6s6 2 6.500 6M16 4.300a3.500 3.500 0 0 1 0 6.400M18 14.500c2 .8 3.200 2.600 3.500 5.500",
+  bot: "M12 2.500v3M6 8.500h12a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2ZM9 13v1.500M15 13v1.500",
+  check: "M5 12.500l4.500 4.500L19 7.500",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name }: { readonly name: IconName }) {
+  return <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d={PATHS[name]} /></svg>;
+}
+
+interface IconButtonProps {
+  readonly name: IconName;
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+/** A button with an icon alone, and a label for those who cannot see it. */
+export function IconButton({ name, label, onClick }: IconButtonProps) {
+  return <button type="button" class="icon-button" aria-label={label} title={label} onClick={onClick}><Icon name={name} /></button>;
+}

@@ -1,0 +1,41 @@
+// An invitation: the table that it is for, and a button that takes a seat.
+import { useEffect, useState } from "preact/hooks";
+
+import { joinByCode, tableByCode } from "@croupier/client";
+import type { Table } from "@croupier/client/contract";
+
+import { useShared } from "../connection.js";
+import { refusalText } from "../errors.js";
+import { IconButton } from "../icons.js";
+import { useSay } from "../texts/page_texts.js";
+
+export function JoinScreen({ code }: { readonly code: string }) {
+  const { connection, games, go } = useShared();
+  const say = useSay();
+  const [table, setTable] = useState<Table>();
+  const [fault, setFault] = useState("");
+  const fail = (error: unknown) => setFault(refusalText(error, undefined, say));
+  useEffect(() => {
+    tableByCode(connection, code).then(setTable, fail);
+  }, [code]);
+  const join = () => joinByCode(connection, code).then((id) => go({ screen: "table", id, link: "" }), fail);
+  const name = games.find(({ game }) => game === table?.game)?.name ?? table?.game;
+  return (
+    <main class="page">
+      <header class="page-header">
+        <IconButton name="back" label={say("home")} onClick={() => go({ screen: "home" })} />
+        <h1>{name ?? say("joinByCode")}</h1>
+      </header>
+      {table !== undefined && (
+        <ul class="seats">
+          {table.seats.map(({ name: player, playerId, bot }, seat) => <li key={seat} data-free={playerId === "" && bot === ""}><span class="seat-name">{player || say("freeSeat")}</span></li>)}
+        </ul>
+      )}
+      {fault !== "" && <p role="alert" class="fault">{fault}</p>}
+      <div class="page-buttons">
+        {table !== undefined && <button type="button" class="primary" onClick={() => void join()}>{say("takeSeat")}</button>}
+        <button type="button" onClick={() => go({ screen: "home" })}>{say("home")}</button>
+      </div>
+    </main>
+  );
+}

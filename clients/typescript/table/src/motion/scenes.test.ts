@@ -1,0 +1,49 @@
+// An update becomes scenes: a trick that goes is seen whole before, and so is the end of a round.
+import assert from "node:assert/strict";
+import { test } from "vitest";
+
+import { type MessageInitShape, create } from "@bufbuild/protobuf";
+import { Card, type FactSchema, GameDescriptionSchema, PileRole, TableUpdateSchema, TableViewSchema } from "@croupier/client/contract";
+
+import { scenesOf } from "./scenes.js";
+
+type FactInit = NonNullable<Exclude<MessageInitShape<typeof FactSchema>, { readonly $typeName: string }>["fact"]>;
+
+const GAME = create(GameDescriptionSchema, { piles: [{ name: "trick", role: PileRole.TRICK }] });
+const BEFORE = create(TableViewSchema, {
+  seats: [{ cardCount: 1, cards: [Card.ACE_OF_SPADES] }, { cardCount: 1 }],
+  piles: [{ name: "trick", count: 1, cards: [{ card: Card.KING_OF_SPADES, seat: 1 }] }],
+});
+const PLAY: FactInit = {
+  case: "cardsMoved",
+  value: { source: { place: { case: "hand", value: 0 } }, target: { place: { case: "pile", value: "trick" } }, cards: [Card.ACE_OF_SPADES], count: 1 },
+};
+const TAKEN: FactInit = { case: "trickTaken", value: { seat: 0 } };
+const GONE: FactInit = {
+  case: "cardsMoved",
+  value: { source: { place: { case: "pile", value: "trick" } }, target: { place: { case: "pile", value: "taken" } }, cards: [Card.KING_OF_SPADES, Card.ACE_OF_SPADES], count: 2 },
+};
+
+function scenes(facts: readonly FactInit[], seat?: number) {
+  const update = create(TableUpdateSchema, { facts: facts.map((fact) => ({ fact })), ...(seat === undefined ? {} : { seat }) });
+  return scenesOf(BEFORE, update, 0, GAME);
+}
+
+test("the last card of a trick lies on the table before the trick goes", () => {
+  const [played, gone, ...others] = scenes([PLAY, TAKEN, GONE], 0);
+  assert.deepEqual(others, []);
+  assert.deepEqual(played?.view.piles.map(({ name, count }) => [name, count]), [["trick", 2]]);
+  assert.deepEqual(gone?.view.piles.map(({ name, count }) => [name, count]), [["taken", 2]]);
+  assert.equal(played?.restBefore, 0);
+  assert.ok((gone?.restBefore ?? 0) > 1_000);
+});
+
+test("an action of another seat comes after a pause, and one's own at once", () => {
+  assert.ok((scenes([], 1)[0]?.restBefore ?? 0) > 0);
+  assert.equal(scenes([], 0)[0]?.restBefore, 0);
+});
+
+test("a new round waits until the old one was seen", () => {
+  const parts = scenes([PLAY, TAKEN, GONE, { case: "roundStarted", value: { round: 2 } }], 0);
+  assert.deepEqual(parts.map(({ view }) => view.round), [0, 0, 2]);
+});

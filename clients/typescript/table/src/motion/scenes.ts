@@ -1,0 +1,58 @@
+// Updates as scenes: steps that are shown one after another, each long enough to be seen.
+import { fold } from "@croupier/client";
+import { type CardsMoved, type Fact, type GameDescription, PileRole, type TableUpdate, type TableView } from "@croupier/client/contract";
+
+/** A step to show: the state, the facts that led to it, and how long the one before stays at least, in milliseconds. */
+export interface Scene {
+  readonly view: TableView;
+  readonly facts: readonly Fact[];
+  readonly restBefore: number;
+}
+
+/** Between the actions of different seats: bots do not rush. */
+const ACTION_MILLISECONDS = 450;
+/** A whole trick lies on the table before it goes. */
+const TRICK_MILLISECONDS = 1_100;
+/** The end of a round, before the next one begins. */
+const ROUND_MILLISECONDS = 1_800;
+
+/** Return the scenes of an update; `viewerSeat` is undefined for a spectator. */
+export function scenesOf(before: TableView, update: TableUpdate, viewerSeat: number | undefined, game: GameDescription): Scene[] {
+  const isOwn = update.seat !== undefined && update.seat === viewerSeat;
+  let view = before;
+  return partsOf(update.facts, game).map(({ facts, restBefore }) => {
+    view = facts.length === 0 ? view : fold(view, facts, viewerSeat);
+    return { view, facts, restBefore: restBefore ?? (isOwn ? 0 : ACTION_MILLISECONDS) };
+  });
+}
+
+interface Part {
+  readonly facts: Fact[];
+  /** Undefined for the first part. */
+  readonly restBefore: number | undefined;
+}
+
+/** Return the facts in parts that begin where a trick goes, and where a round begins after something else. */
+function partsOf(facts: readonly Fact[], game: GameDescription): Part[] {
+  const parts: Part[] = [{ facts: [], restBefore: undefined }];
+  for (const fact of facts) {
+    const part = parts.at(-1);
+    const rest = restBefore(fact, game);
+    const isFirst = part?.facts.length === 0;
+    const goesOn = rest === TRICK_MILLISECONDS && part?.restBefore === TRICK_MILLISECONDS;
+    if (rest !== undefined && !isFirst && !goesOn) parts.push({ facts: [fact], restBefore: rest });
+    else part?.facts.push(fact);
+  }
+  return parts;
+}
+
+function restBefore({ fact }: Fact, game: GameDescription): number | undefined {
+  if (fact.case === "roundStarted") return ROUND_MILLISECONDS;
+  if (fact.case === "trickTaken") return TRICK_MILLISECONDS;
+  return fact.case === "cardsMoved" && leavesTrick(fact.value, game) ? TRICK_MILLISECONDS : undefined;
+}
+
+function leavesTrick({ source }: CardsMoved, game: GameDescription): boolean {
+  const name = source?.place.case === "pile" ? source.place.value : undefined;
+  return game.piles.some((pile) => pile.name === name && pile.role === PileRole.TRICK);
+}

@@ -1,0 +1,78 @@
+// The queue of scenes: it shows each after the one before has been seen, and hurries when many wait.
+import type { TableView } from "@croupier/client/contract";
+
+import type { Scene } from "./scenes.js";
+
+/** With more scenes than this the rests are shorter, and with many more there are none. */
+const HURRIED = 4;
+const MANY = 12;
+const HURRIED_SPEED = 0.35;
+
+/** Shows scenes by `show`, in order. */
+export class Stage {
+  private readonly waiting: Scene[] = [];
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private shownAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private view: TableView,
+    private readonly show: (scene: Scene) => void,
+    /** Returns milliseconds by a clock that always goes on evenly. */
+    private readonly now = () => performance.now(),
+  ) {}
+
+  /** The state after the last scene that waits, on which the next update follows. */
+  get last(): TableView {
+    return this.waiting.at(-1)?.view ?? this.view;
+  }
+
+  /** Whether the newest state is shown. */
+  get isNewest(): boolean {
+    return this.waiting.length === 0;
+  }
+
+  /** Show scenes after all that wait. */
+  add(scenes: readonly Scene[]): void {
+    this.waiting.push(...scenes);
+    this.schedule();
+  }
+
+  /** Show a state at once, in place of all that wait. */
+  replace(view: TableView): void {
+    this.stop();
+    this.take({ view, facts: [], restBefore: 0 });
+  }
+
+  /** Show the newest state at once. */
+  hurry(): void {
+    const last = this.waiting.at(-1);
+    if (last !== undefined) this.replace(last.view);
+  }
+
+  /** Show nothing any more. */
+  stop(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.waiting.length = 0;
+  }
+
+  private schedule(): void {
+    const [next] = this.waiting;
+    if (this.timer !== undefined || next === undefined) return;
+    const count = this.waiting.length;
+    const speed = count > MANY ? 0 : count > HURRIED ? HURRIED_SPEED : 1;
+    const wait = Math.max(0, next.restBefore * speed - (this.now() - this.shownAt));
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.waiting.shift();
+      this.take(next);
+      this.schedule();
+    }, wait);
+  }
+
+  private take(scene: Scene): void {
+    this.view = scene.view;
+    this.shownAt = this.now();
+    this.show(scene);
+  }
+}

@@ -1,0 +1,16 @@
+// What the table screen draws: one state of a table as its viewer knows it.
+import type { LegalActions, PlayedSeat, Presence, Proposal, TableView, Team } from "@croupier/client/contract";
+
+export interface Frame {
+  readonly view: TableView;
+  readonly seats: readonly PlayedSeat[];
+  readonly teams: readonly Team[];
+  /** The viewer's seat; undefined for a spectator. */
+  readonly seat: number | undefined;
+  /** The actions that the viewer may take now. */
+  readonly legal: LegalActions | undefined;
+  readonly presence: Presence | undefined;
+  readonly proposal: Proposal | undefined;
+  readonly awaySeats: readonly number[];
+  readonly leftSeats: readonly number[];
+}

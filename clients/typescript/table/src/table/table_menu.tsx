@@ -1,0 +1,48 @@
+// What a person can do at a table beside playing cards.
+import { useState } from "preact/hooks";
+
+import { type Table, type Words } from "@croupier/client";
+import { WordKind } from "@croupier/client/contract";
+
+import { useShared } from "../connection.js";
+import { Sheet } from "../dialogs.js";
+import { RulesSheet } from "../rules/rules_sheet.js";
+import { SettingsSheet } from "../settings_sheet.js";
+import { useSay } from "../texts/page_texts.js";
+
+interface TableMenuProps {
+  readonly table: Table;
+  readonly words: Words;
+  readonly close: () => void;
+  readonly fail: (error: unknown) => void;
+  readonly openScores: () => void;
+}
+
+export function TableMenu({ table, words, close, fail, openScores }: TableMenuProps) {
+  const { go } = useShared();
+  const say = useSay();
+  const [open, setOpen] = useState<"rules" | "settings">();
+  const { game } = words;
+  const run = (call: () => Promise<void>) => () => {
+    close();
+    void call().catch(fail);
+  };
+  const isSeated = table.seat !== undefined && !table.isOver;
+  if (open === "rules") return <RulesSheet game={game.game} rulesVersion={table.rulesVersion} rule={undefined} title={game.name} close={close} />;
+  if (open === "settings") return <SettingsSheet close={close} />;
+  return (
+    <Sheet title={say("menu")} close={close}>
+      <div class="menu">
+        <button type="button" onClick={openScores}>{say("scoreSheet")}</button>
+        <button type="button" onClick={() => setOpen("rules")}>{say("rules")}</button>
+        <button type="button" onClick={() => setOpen("settings")}>{say("settings")}</button>
+        {isSeated && game.proposals.map(({ name, meaning }) => (
+          <button key={name} type="button" title={meaning} onClick={run(() => table.propose(name))}>{say("propose")}: {words.word(WordKind.PROPOSAL, name)}</button>
+        ))}
+        {isSeated && !table.isAway && <button type="button" onClick={run(() => table.leave())}>{say("leaveSeat")}</button>}
+        {isSeated && table.isAway && <button type="button" class="primary" onClick={run(() => table.return())}>{say("returnToSeat")}</button>}
+        <button type="button" onClick={() => go({ screen: "home" })}>{say("home")}</button>
+      </div>
+    </Sheet>
+  );
+}

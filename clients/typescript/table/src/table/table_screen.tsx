@@ -1,0 +1,131 @@
+// The screen of a table whose game has begun.
+import { useMemo, useRef, useState } from "preact/hooks";
+
+import { create } from "@bufbuild/protobuf";
+
+import { type Decision, type Table, Words, ruleOf } from "@croupier/client";
+import { type Action, ActionSchema, type Card, type GameDescription, LegalActionsSchema, type Pile } from "@croupier/client/contract";
+
+import { useChanges, useShared, useTicks } from "../connection.js";
+import { refusalText } from "../errors.js";
+import { IconButton } from "../icons.js";
+import { type Say, useSay } from "../texts/page_texts.js";
+import { Announcements } from "./announcements.js";
+import { ConnectionState } from "./connection_state.js";
+import { type HandCard, handCards } from "./hand.js";
+import { PileSheet } from "./pile_sheet.js";
+import { ReactionSheet } from "./reaction_sheet.js";
+import { Refusal, type Refused } from "./refusal.js";
+import { ResultSheet } from "./result_sheet.js";
+import { ScoreSheet } from "./score_sheet.js";
+import { TableArea } from "./table_view.js";
+import { TableMenu } from "./table_menu.js";
+import { type Chosen, buttonsOf, hintOf, isPlayable, liftedCards, nothingChosen, tapCard } from "./turn.js";
+import { useReactions } from "./use_reactions.js";
+import { useStage } from "./use_stage.js";
+
+interface TableScreenProps {
+  readonly table: Table;
+  readonly game: GameDescription;
+}
+
+const NOTHING_LEGAL = create(LegalActionsSchema);
+
+/** Which sheet covers the table. */
+type Cover = { readonly sheet: "menu" | "reactions" | "scores" } | { readonly sheet: "pile"; readonly pile: Pile };
+
+export function TableScreen({ table, game }: TableScreenProps) {
+  const { connection, settings, go, reactions } = useShared();
+  const say = useSay();
+  useChanges(table);
+  useTicks(500, table.secondsLeft !== undefined);
+  const root = useRef<HTMLDivElement>(null);
+  const { view, isNewest } = useStage(table, game, root);
+  const words = useMemo(() => new Words(game, connection.language, table.seats.map(({ name }) => name)), [game, table.seats]);
+  const decision = isNewest ? table.decision() : undefined;
+  const [chosen, choose] = useChosen(decision);
+  const [refused, setRefused] = useState<Refused>();
+  const [cover, setCover] = useState<Cover>();
+  const shownReactions = useReactions(table, reactions);
+  const close = () => setCover(undefined);
+  const fail = (error: unknown) => setRefused({ text: refusalText(error, words, say), rule: ruleOf(error) });
+  const act = (action: Action) => {
+    if (decision === undefined) return;
+    setRefused(undefined);
+    choose(nothingChosen(decision.legal));
+    void table.act(action, decision).catch(fail);
+  };
+  const hand = handCards(view.seats[table.seat ?? -1]?.cards ?? [], view.cardOrder, (card) => decision !== undefined && isPlayable(decision, chosen, card), liftedCards(chosen));
+  const tap = ({ card }: HandCard) => {
+    setRefused(undefined);
+    if (decision === undefined) return;
+    if (isPlayable(decision, chosen, card)) tapCard(decision, chosen, card, settings.playsByOneTap, { choose, act });
+    else explain(card, decision);
+  };
+  /** The rules are the engine's: it refuses the card, and names the rule. */
+  const explain = (card: Card, { legal }: Decision) => {
+    if (legal.actions.some(({ verb }) => verb.case === "play")) act(playOf(card));
+  };
+  const frame = { view, seats: table.seats, teams: table.teams, seat: table.seat, legal: decision?.legal, presence: table.presence, proposal: table.proposal, awaySeats: table.awaySeats, leftSeats: table.leftSeats };
+  const seconds = table.secondsLeft;
+  return (
+    <div ref={root} class="table-screen" data-newest={isNewest}>
+      <TableArea
+        frame={frame}
+        words={words}
+        hand={hand}
+        isChoosing={chosen.selection.choice?.cards !== undefined}
+        hint={decision === undefined ? idleHint(table, view.seatsToAct, words, say) : hintOf(decision, chosen, say)}
+        seconds={seconds === undefined || seconds > 60 && decision === undefined ? "" : clockText(seconds)}
+        timeLeft={seconds === undefined ? undefined : Math.min(1, seconds / 30)}
+        buttons={decision === undefined ? [] : buttonsOf(decision, chosen, words, say, { choose, act })}
+        reactions={shownReactions}
+        tapCard={tap}
+        openPile={(pile) => setCover({ sheet: "pile", pile })}
+        openSeat={() => setCover({ sheet: "scores" })}
+        heading={
+          <header class="heading">
+            <IconButton name="back" label={say("home")} onClick={() => go({ screen: "home" })} />
+            <h1>{game.name}<small>{view.round > 0 && words.round(view.round)}</small></h1>
+            <ConnectionState table={table} />
+            {table.seat !== undefined && <IconButton name="smile" label={say("react")} onClick={() => setCover({ sheet: "reactions" })} />}
+            <IconButton name="menu" label={say("menu")} onClick={() => setCover({ sheet: "menu" })} />
+          </header>
+        }
+      />
+      {refused !== undefined && <Refusal refused={refused} game={game} rulesVersion={table.rulesVersion} close={() => setRefused(undefined)} />}
+      {cover?.sheet === "pile" && <PileSheet pile={cover.pile} words={words} close={close} />}
+      {cover?.sheet === "reactions" && <ReactionSheet table={table} close={close} fail={fail} />}
+      {cover?.sheet === "scores" && <ScoreSheet table={table} words={words} close={close} />}
+      {cover?.sheet === "menu" && <TableMenu table={table} words={words} close={close} fail={fail} openScores={() => setCover({ sheet: "scores" })} />}
+      {table.isOver && isNewest && cover === undefined && <ResultSheet table={table} words={words} />}
+      <Announcements table={table} words={words} />
+    </div>
+  );
+}
+
+/** Return what is chosen in this turn, and a function that changes it; another turn begins with nothing. */
+function useChosen(decision: Decision | undefined): [Chosen, (chosen: Chosen) => void] {
+  const nothing = nothingChosen(decision?.legal ?? NOTHING_LEGAL);
+  const [kept, keep] = useState({ sequence: decision?.sequence, chosen: nothing });
+  const chosen = kept.sequence === decision?.sequence ? kept.chosen : nothing;
+  return [chosen, (next) => keep({ sequence: decision?.sequence, chosen: next })];
+}
+
+function playOf(card: Card): Action {
+  return create(ActionSchema, { verb: { case: "play", value: { card } } });
+}
+
+/** Return the line of a person who cannot act now. */
+function idleHint({ seat, isAway, isOver }: Table, toAct: readonly number[], words: Words, say: Say): string {
+  if (isOver) return say("gameOver");
+  if (isAway) return say("computerPlays");
+  if (toAct.length === 0) return "";
+  if (seat !== undefined && toAct.includes(seat)) return say("yourTurn");
+  return say("turnOf", { seats: words.seats(toAct) });
+}
+
+function clockText(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}

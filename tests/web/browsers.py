@@ -1,0 +1,72 @@
+"""Headless Chromium, driven by Playwright: pages that fail their test with what the browser complains about."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, sync_playwright
+
+from tests.programs import program
+
+PHONE = ViewportSize(width=360, height=740)
+DESKTOP = ViewportSize(width=1280, height=800)
+ANSWER_MILLISECONDS = 60_000.0
+FLAGS = (
+    # Chromium's sandbox does not work in many containers; it opens our own page only.
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+)
+
+
+@contextmanager
+def opened_browser() -> Iterator[Browser]:
+    """Start a browser; skips the test if there is none."""
+    chromium = program("chromium", "google-chrome", install="apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(chromium), args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass(slots=True)
+class OpenedPage:
+    """A page of its own player, and what the browser complained about."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def listen(self) -> None:
+        """Keep errors and warnings of the console, and exceptions that nothing caught."""
+        self.page.on("console", lambda message: self._console(message))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+
+@contextmanager
+def opened_page(browser: Browser, url: str, viewport: ViewportSize = PHONE, **context: Any) -> Iterator[OpenedPage]:
+    """Open a page as a new visitor, who trusts every certificate; the caller decides on its complaints."""
+    visitor = browser.new_context(
+        viewport=viewport, has_touch=viewport == PHONE, ignore_https_errors=True, locale="en", **context
+    )
+    visitor.set_default_timeout(ANSWER_MILLISECONDS)
+    try:
+        opened = OpenedPage(visitor.new_page())
+        opened.listen()
+        opened.page.goto(url)
+        yield opened
+    finally:
+        visitor.close()
+
+
+@contextmanager
+def quiet_page(browser: Browser, url: str, viewport: ViewportSize = PHONE, **context: Any) -> Iterator[Page]:
+    """Open a page as `opened_page` does; raises AssertionError at the end if the browser complained."""
+    with opened_page(browser, url, viewport, **context) as opened:
+        yield opened.page
+        assert opened.complaints == [], opened.complaints
