@@ -88,5 +88,7 @@ def test_refusals_of_the_gateway_agree_with_the_comments(described: Mapping[str,
 
 
 def test_every_reason_is_used_and_no_other(described: Mapping[str, Reason]) -> None:
-    texts = (path.read_text() for path in SERVICES.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    texts = (
+        path.read_text(errors="replace") for path in SERVICES.rglob("*") if path.is_file() and path.suffix != ".pyc"
+    )
     assert {name for text in texts for name in re.findall(rf"\b{REASON_PREFIX}(\w+)", text)} == described.keys()

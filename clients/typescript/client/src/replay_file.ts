@@ -38,9 +38,15 @@ export interface ListedShuffle {
 
 /** A fault that makes a replay file unreadable: `line` counts from 1. */
 export class ReplayFault extends Error {
+  /** The name of the class, as errors have it. */
   override readonly name = "ReplayFault";
 
-  constructor(readonly line: number, readonly fault: string) {
+  constructor(
+    /** The line of the file, from 1. */
+    readonly line: number,
+    /** What is wrong with it. */
+    readonly fault: string,
+  ) {
     super(`line ${line}: ${fault}`);
   }
 }
