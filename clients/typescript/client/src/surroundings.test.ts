@@ -49,7 +49,7 @@ test("a device loses its network, and gets another one", () => {
   assert.deepEqual(seen, [[true, false, "wifi"], [true, true, "wifi"], [true, true, "cellular"]]);
 });
 
-test("nothing is told once nobody listens", () => {
+test("a listener that was removed is not called", () => {
   const { document, window, connection, seen, unsubscribe, tell } = page();
   unsubscribe();
   tell(document, "visibilitychange");

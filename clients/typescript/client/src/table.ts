@@ -200,7 +200,7 @@ export class Table extends ViewedTable {
   private async *run(surroundings: Surroundings, signal?: AbortSignal): AsyncGenerator<TableEvent> {
     if (this.pace !== undefined) throw new Error("the table is followed already");
     const pace = (this.pace = new Pace(surroundings, {
-      // A return that waits for the connection would come while nobody looks.
+      // A return that waits for the connection would come while the page is hidden.
       hidden: () => this.isReturning && this.awayChange.abort(),
       // The engine knows whether the seat is away: the table of a page that was hidden may be out of date.
       shown: () => this.returnAsShown(),

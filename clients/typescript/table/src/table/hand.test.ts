@@ -1,4 +1,4 @@
-// The cards of a hand are in the order of the game, and equal cards are told apart.
+// The cards of a hand are in the order of the game, and equal cards have numbers.
 import assert from "node:assert/strict";
 import { test } from "vitest";
 
