@@ -88,6 +88,7 @@ async def test_every_call_refuses_other_callers_and_untimely_requests(client: En
         ("GetReplay", by_method["GetReplay"], ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED")),
         ("WatchReplay", by_method["WatchReplay"], ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED")),
         ("WatchReplay", pb.WatchReplayRequest(table_id=table, seat=2), INVALID_FIELD),
+        ("WatchReplay", pb.WatchReplayRequest(table_id=table, seat=0, all_seats=True), INVALID_FIELD),
         ("WatchTable", ahead, ("INVALID_ARGUMENT", "SEQUENCE_AHEAD")),
         ("GetView", pb.GetViewRequest(table_id="x" * 10_000), INVALID_FIELD),
     ):

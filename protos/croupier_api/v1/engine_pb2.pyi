@@ -1113,27 +1113,27 @@ class WatchReplayRequest(_message.Message):
     link: _builtins.str
     """A link of CreateLink, for a player without a seat; empty without a link."""
     seat: _builtins.int
-    """The eyes of this seat."""
+    """The seat whose eyes the game is seen with; unset for those of a spectator, or of all seats."""
     all_seats: _builtins.bool
-    """True for the eyes of all seats together: all facts, with all the parts that any seat knew. A client folds them
-    with every hand as the viewer's own, so that its view lists the cards of all hands. Cards that no seat saw, such
-    as those of a stock, stay hidden.
+    """True for the eyes of all seats together, and `seat` is unset: all facts, with all the parts that any seat knew. A client
+    folds them with every hand as the viewer's own, so that its view lists the cards of all hands. Cards that no seat
+    saw, such as those of a stock, stay hidden.
     """
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         link: _builtins.str = ...,
-        seat: _builtins.int = ...,
+        seat: _builtins.int | None = ...,
         all_seats: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["all_seats", b"all_seats", "eyes", b"eyes", "seat", b"seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_seats", b"all_seats", "eyes", b"eyes", "link", b"link", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "all_seats", b"all_seats", "link", b"link", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_eyes: _TypeAlias = _typing.Literal["seat", "all_seats"]  # noqa: Y015
-    _WhichOneofArgType_eyes: _TypeAlias = _typing.Literal["eyes", b"eyes"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_eyes) -> _WhichOneofReturnType_eyes | None: ...
+    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
+    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
 
 Global___WatchReplayRequest: _TypeAlias = WatchReplayRequest  # noqa: Y015
 

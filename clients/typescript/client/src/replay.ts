@@ -61,7 +61,7 @@ export interface ReplayOptions {
  */
 export async function openReplay(connection: CroupierClient, tableId: string, options: ReplayOptions = {}): Promise<Replay> {
   const { link = "", eyes, signal = AbortSignal.timeout(OPEN_MILLISECONDS) } = options;
-  const request = { tableId, link, eyes: eyesOf(eyes) };
+  const request = { tableId, link, ...eyesOf(eyes) };
   const calls = { ...forTable(tableId), timeoutMs: OPEN_MILLISECONDS };
   let read: TableEvent[] = [];
   const isOver = () => revealsSeed(read.at(-1));
@@ -76,8 +76,8 @@ export async function openReplay(connection: CroupierClient, tableId: string, op
 }
 
 function eyesOf(eyes: Viewer) {
-  if (eyes === "all") return { case: "allSeats", value: true } as const;
-  return eyes === undefined ? { case: undefined } as const : { case: "seat", value: eyes } as const;
+  if (eyes === "all") return { allSeats: true };
+  return eyes === undefined ? {} : { seat: eyes };
 }
 
 /** Return whether an event ends the game: only the last one reveals the seed. */

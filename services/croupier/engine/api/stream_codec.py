@@ -196,9 +196,11 @@ def _encode_proposal(proposal: OpenProposal | None) -> engine_pb2.Proposal | Non
 
 
 def decode_eyes(request: engine_pb2.WatchReplayRequest, seat_count: int) -> Viewer:
-    """Return the viewer of a replay; raises MalformedRequest for a seat that the table does not have."""
-    if request.WhichOneof("eyes") != "seat":
+    """Return the viewer of a replay; raises MalformedRequest for a seat that the table lacks, or with `all_seats`."""
+    if not request.HasField("seat"):
         return ALL_SEATS if request.all_seats else SPECTATOR
+    if request.all_seats:
+        raise invalid_field("seat", f"invalid seat {request.seat} beside all_seats: expected one of the two")
     if request.seat >= seat_count:
         raise invalid_field("seat", f"invalid seat {request.seat}: expected 0 to {seat_count - 1}")
     return request.seat

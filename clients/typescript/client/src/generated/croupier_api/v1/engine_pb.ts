@@ -25,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file croupier_api/v1/engine.proto.
  */
 export const file_croupier_api_v1_engine: GenFile = /*@__PURE__*/
-  describedFile("croupier_api/v1/engine.proto croupier_api.v1\nm SubmitActionRequest\ntable_id 1 9\nrequest_id 2 9\naction 3 Action\nexpected_sequence 4 ?4\nm SubmitActionResponse\nsequence 1 4\nm GetViewRequest\ntable_id 1 9\nlink 2 9\nm GetViewResponse\nsnapshot 1 Snapshot\nm WatchTableRequest\ntable_id 1 9\nafter_sequence 2 ?4\nlink 3 9\nm WatchTableResponse\ntable_event 1 TableEvent\nerror 15 .google.rpc.Status\nm PlayTableRequest request\nwatch 1 WatchTableRequest 0\naction 2 SubmitActionRequest 0\naccess_token 3 9\nm PlayTableResponse\ntable_event 1 TableEvent\nanswer 2 ActionAnswer\nerror 15 .google.rpc.Status\nm TableEvent event_kind\nsnapshot 1 Snapshot 0\nupdate 2 TableUpdate 0\nturn_state 3 TurnState 0\nreaction 4 SeatReaction 0\nheartbeat 5 Heartbeat 0\nresume_notice 6 ResumeNotice 0\npresence 7 Presence 0\nm ActionAnswer outcome\nrequest_id 1 9\nsequence 2 4 0\nrefusal 3 .google.rpc.Status 0\nm Snapshot\ntable 1 PlayedTable\nsequence 2 4\nviewer_seat 3 ?13\nview 4 TableView\nclock 5 TurnClock\nlegal_actions 6 LegalActions\nrevealed_seed 7 9\nproposal 8 Proposal\npresence 9 Presence\nm Presence\nconnected_seats 1 *13\nspectator_count 2 13\nm TableUpdate\nsequence 1 4\nstored_unix_ms 2 3\nseat 3 ?13\nacted_by 4 =ActedBy\nfacts 5 *Fact\nclock 6 TurnClock\nrevealed_seed 7 9\nproposal 8 Proposal\ncompensated_ms 9 3\nlegal_actions 10 LegalActions\nis_away 11 ?8\nm TurnClock\ndeadline_unix_ms 1 3\nreserve_ms 2 *3\naway_seats 3 *13\nserver_unix_ms 4 3\nleft_seats 5 *13\nm TurnState\nsequence 1 4\nclock 2 TurnClock\nlegal_actions 3 LegalActions\nproposal 4 Proposal\nm Proposal\nsequence 1 4\nname 2 9\nproposer 3 13\nagreed_seats 4 *13\nexpiry_time 5 .google.protobuf.Timestamp\nm SeatReaction\nseat 1 13\nreaction 2 =Reaction\nm Heartbeat\nsequence 1 4\nm ResumeNotice\nm SendReactionRequest\ntable_id 1 9\nreaction 2 =Reaction\nlink 3 9\nm SendReactionResponse\nm CreateProposalRequest\ntable_id 1 9\nrequest_id 2 9\nproposal 3 9\nm CreateProposalResponse\nsequence 1 4\nm CastVoteRequest\ntable_id 1 9\nrequest_id 2 9\nproposal_sequence 3 4\nvote 4 =Vote\nm CastVoteResponse\nsequence 1 4\nm SetAwayRequest\ntable_id 1 9\nrequest_id 2 9\nis_away 3 ?8\nm SetAwayResponse\nsequence 1 4\nm GetReplayRequest\ntable_id 1 9\nlink 2 9\nm GetReplayResponse\nreplay 1 9\nerror 15 .google.rpc.Status\nm WatchReplayRequest eyes\ntable_id 1 9\nlink 2 9\nseat 3 13 0\nall_seats 4 8 0\nm WatchReplayResponse\ntable_events 1 *TableEvent\nerror 15 .google.rpc.Status\nm GetRulesRequest\ngame 1 9\nrules_version 2 13\nlanguage 3 9\nm GetRulesResponse\nmarkdown 1 9\nlanguage 2 9\nrules_version 3 13\nm CreateLinkRequest\ntable_id 1 9\npurpose 2 =LinkPurpose\nm CreateLinkResponse\nlink 1 9\nexpiry_time 2 .google.protobuf.Timestamp\ne ActedBy\nACTED_BY_UNSPECIFIED 0\nACTED_BY_TIMEOUT 1\nACTED_BY_BOT 2\ne Vote\nVOTE_UNSPECIFIED 0\nVOTE_AGREE 1\nVOTE_DECLINE 2\ne LinkPurpose\nLINK_PURPOSE_UNSPECIFIED 0\nLINK_PURPOSE_WATCH 1\nLINK_PURPOSE_REPLAY 2\ns EngineService\nSubmitAction SubmitActionRequest SubmitActionResponse 2\nGetView GetViewRequest GetViewResponse 1\nWatchTable WatchTableRequest <WatchTableResponse 1\nPlayTable <PlayTableRequest <PlayTableResponse\nSendReaction SendReactionRequest SendReactionResponse\nCreateProposal CreateProposalRequest CreateProposalResponse 2\nCastVote CastVoteRequest CastVoteResponse 2\nSetAway SetAwayRequest SetAwayResponse 2\nCreateLink CreateLinkRequest CreateLinkResponse 2\nGetReplay GetReplayRequest <GetReplayResponse 1\nWatchReplay WatchReplayRequest <WatchReplayResponse 1\nGetRules GetRulesRequest GetRulesResponse 1", [file_croupier_api_v1_actions, file_croupier_api_v1_facts, file_croupier_api_v1_games, file_croupier_api_v1_tables, file_google_protobuf_timestamp, file_google_rpc_status]);
+  describedFile("croupier_api/v1/engine.proto croupier_api.v1\nm SubmitActionRequest\ntable_id 1 9\nrequest_id 2 9\naction 3 Action\nexpected_sequence 4 ?4\nm SubmitActionResponse\nsequence 1 4\nm GetViewRequest\ntable_id 1 9\nlink 2 9\nm GetViewResponse\nsnapshot 1 Snapshot\nm WatchTableRequest\ntable_id 1 9\nafter_sequence 2 ?4\nlink 3 9\nm WatchTableResponse\ntable_event 1 TableEvent\nerror 15 .google.rpc.Status\nm PlayTableRequest request\nwatch 1 WatchTableRequest 0\naction 2 SubmitActionRequest 0\naccess_token 3 9\nm PlayTableResponse\ntable_event 1 TableEvent\nanswer 2 ActionAnswer\nerror 15 .google.rpc.Status\nm TableEvent event_kind\nsnapshot 1 Snapshot 0\nupdate 2 TableUpdate 0\nturn_state 3 TurnState 0\nreaction 4 SeatReaction 0\nheartbeat 5 Heartbeat 0\nresume_notice 6 ResumeNotice 0\npresence 7 Presence 0\nm ActionAnswer outcome\nrequest_id 1 9\nsequence 2 4 0\nrefusal 3 .google.rpc.Status 0\nm Snapshot\ntable 1 PlayedTable\nsequence 2 4\nviewer_seat 3 ?13\nview 4 TableView\nclock 5 TurnClock\nlegal_actions 6 LegalActions\nrevealed_seed 7 9\nproposal 8 Proposal\npresence 9 Presence\nm Presence\nconnected_seats 1 *13\nspectator_count 2 13\nm TableUpdate\nsequence 1 4\nstored_unix_ms 2 3\nseat 3 ?13\nacted_by 4 =ActedBy\nfacts 5 *Fact\nclock 6 TurnClock\nrevealed_seed 7 9\nproposal 8 Proposal\ncompensated_ms 9 3\nlegal_actions 10 LegalActions\nis_away 11 ?8\nm TurnClock\ndeadline_unix_ms 1 3\nreserve_ms 2 *3\naway_seats 3 *13\nserver_unix_ms 4 3\nleft_seats 5 *13\nm TurnState\nsequence 1 4\nclock 2 TurnClock\nlegal_actions 3 LegalActions\nproposal 4 Proposal\nm Proposal\nsequence 1 4\nname 2 9\nproposer 3 13\nagreed_seats 4 *13\nexpiry_time 5 .google.protobuf.Timestamp\nm SeatReaction\nseat 1 13\nreaction 2 =Reaction\nm Heartbeat\nsequence 1 4\nm ResumeNotice\nm SendReactionRequest\ntable_id 1 9\nreaction 2 =Reaction\nlink 3 9\nm SendReactionResponse\nm CreateProposalRequest\ntable_id 1 9\nrequest_id 2 9\nproposal 3 9\nm CreateProposalResponse\nsequence 1 4\nm CastVoteRequest\ntable_id 1 9\nrequest_id 2 9\nproposal_sequence 3 4\nvote 4 =Vote\nm CastVoteResponse\nsequence 1 4\nm SetAwayRequest\ntable_id 1 9\nrequest_id 2 9\nis_away 3 ?8\nm SetAwayResponse\nsequence 1 4\nm GetReplayRequest\ntable_id 1 9\nlink 2 9\nm GetReplayResponse\nreplay 1 9\nerror 15 .google.rpc.Status\nm WatchReplayRequest\ntable_id 1 9\nlink 2 9\nseat 3 ?13\nall_seats 4 8\nm WatchReplayResponse\ntable_events 1 *TableEvent\nerror 15 .google.rpc.Status\nm GetRulesRequest\ngame 1 9\nrules_version 2 13\nlanguage 3 9\nm GetRulesResponse\nmarkdown 1 9\nlanguage 2 9\nrules_version 3 13\nm CreateLinkRequest\ntable_id 1 9\npurpose 2 =LinkPurpose\nm CreateLinkResponse\nlink 1 9\nexpiry_time 2 .google.protobuf.Timestamp\ne ActedBy\nACTED_BY_UNSPECIFIED 0\nACTED_BY_TIMEOUT 1\nACTED_BY_BOT 2\ne Vote\nVOTE_UNSPECIFIED 0\nVOTE_AGREE 1\nVOTE_DECLINE 2\ne LinkPurpose\nLINK_PURPOSE_UNSPECIFIED 0\nLINK_PURPOSE_WATCH 1\nLINK_PURPOSE_REPLAY 2\ns EngineService\nSubmitAction SubmitActionRequest SubmitActionResponse 2\nGetView GetViewRequest GetViewResponse 1\nWatchTable WatchTableRequest <WatchTableResponse 1\nPlayTable <PlayTableRequest <PlayTableResponse\nSendReaction SendReactionRequest SendReactionResponse\nCreateProposal CreateProposalRequest CreateProposalResponse 2\nCastVote CastVoteRequest CastVoteResponse 2\nSetAway SetAwayRequest SetAwayResponse 2\nCreateLink CreateLinkRequest CreateLinkResponse 2\nGetReplay GetReplayRequest <GetReplayResponse 1\nWatchReplay WatchReplayRequest <WatchReplayResponse 1\nGetRules GetRulesRequest GetRulesResponse 1", [file_croupier_api_v1_actions, file_croupier_api_v1_facts, file_croupier_api_v1_games, file_croupier_api_v1_tables, file_google_protobuf_timestamp, file_google_rpc_status]);
 
 /**
  * An action of the caller's seat.
@@ -1124,29 +1124,20 @@ export type WatchReplayRequest = Message<"croupier_api.v1.WatchReplayRequest"> &
   link: string;
 
   /**
-   * The eyes that the game is seen with; unset for those of a spectator.
+   * The seat whose eyes the game is seen with; unset for those of a spectator, or of all seats.
    *
-   * @generated from oneof croupier_api.v1.WatchReplayRequest.eyes
+   * @generated from field: optional uint32 seat = 3;
    */
-  eyes: {
-    /**
-     * The eyes of this seat.
-     *
-     * @generated from field: uint32 seat = 3;
-     */
-    value: number;
-    case: "seat";
-  } | {
-    /**
-     * True for the eyes of all seats together: all facts, with all the parts that any seat knew. A client folds them
-     * with every hand as the viewer's own, so that its view lists the cards of all hands. Cards that no seat saw, such
-     * as those of a stock, stay hidden.
-     *
-     * @generated from field: bool all_seats = 4;
-     */
-    value: boolean;
-    case: "allSeats";
-  } | { case: undefined; value?: undefined };
+  seat?: number | undefined;
+
+  /**
+   * True for the eyes of all seats together, and `seat` is unset: all facts, with all the parts that any seat knew. A client
+   * folds them with every hand as the viewer's own, so that its view lists the cards of all hands. Cards that no seat
+   * saw, such as those of a stock, stay hidden.
+   *
+   * @generated from field: bool all_seats = 4;
+   */
+  allSeats: boolean;
 };
 
 /**
