@@ -17,13 +17,14 @@ export {
   type MatchSettings,
   type MatchSpec,
   type TableSpec,
+  type Target,
   awaitsSeat,
   findMatch,
-  joinByCode,
+  findTable,
+  joinTable,
   listGames,
   openTable,
   playAgain,
-  tableByCode,
   waitForDeal,
 } from "./lobby.js";
 export { type MyTable, MyTables } from "./my_tables.js";

@@ -7,7 +7,7 @@ import { Code, ConnectError, type ServiceImpl, createClient, createRouterTranspo
 
 import { type CreateTableRequest, LobbyService, PlayerSchema } from "./generated/croupier_api/v1/lobby_pb.js";
 import { TableState } from "./generated/croupier_api/v1/tables_pb.js";
-import { findMatch, joinByCode, openTable, playAgain, waitForDeal } from "./lobby.js";
+import { findMatch, joinTable, openTable, playAgain, waitForDeal } from "./lobby.js";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -156,12 +156,12 @@ function invited(seatedId: string) {
 
 test("a player takes a seat by an invite code, also after a lost answer", async () => {
   const { player, joined } = invited("other");
-  assert.equal(await joinByCode(player, "AB"), "t");
+  assert.equal(await joinTable(player, { inviteCode: "AB" }), "t");
   assert.deepEqual(joined, ["AB", "AB"]);
 });
 
 test("a player who has a seat keeps it", async () => {
   const { player, joined } = invited("h");
-  assert.equal(await joinByCode(player, "AB"), "t");
+  assert.equal(await joinTable(player, { inviteCode: "AB" }), "t");
   assert.deepEqual(joined, []);
 });

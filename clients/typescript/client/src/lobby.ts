@@ -55,27 +55,34 @@ export async function openTable({ lobby }: Pick<Connection, "lobby">, spec: Tabl
   return known((await repeat(() => lobby.createTable(request), signal)).table).tableId;
 }
 
-/** Return a table by its invite code, without taking a seat; throws a refusal of an unknown code. */
-export async function tableByCode({ lobby }: Pick<Connection, "lobby">, inviteCode: string): Promise<LobbyTable> {
-  return known((await repeat(() => lobby.getTable({ target: { case: "inviteCode", value: inviteCode } }))).table);
+/** A table, by the invite code that its players pass on, or by its id, which is enough for a public one. */
+export type Target = { readonly inviteCode: string } | { readonly tableId: string };
+
+/** Return a table, without taking a seat; throws a refusal of one that does not exist. */
+export async function findTable({ lobby }: Pick<Connection, "lobby">, target: Target): Promise<LobbyTable> {
+  return known((await repeat(() => lobby.getTable({ target: oneOf(target) }))).table);
 }
 
 /**
- * Take the first free seat of a table by its invite code, and return the table's id; a player who has a seat there keeps
- * it, also once the game has begun. Throws a refusal, for example of a full table, and the reason of `signal`.
+ * Take the first free seat of a table, and return the table's id; a player who has a seat there keeps it, also once the
+ * game has begun. Throws a refusal, for example of a full table, and the reason of `signal`.
  */
-export async function joinByCode(
+export async function joinTable(
   connection: Pick<Connection, "lobby" | "session">,
-  inviteCode: string,
+  target: Target,
   signal?: AbortSignal,
 ): Promise<string> {
   const { lobby, session } = connection;
-  const { tableId, seats } = await tableByCode(connection, inviteCode);
+  const { tableId, seats } = await findTable(connection, target);
   signal?.throwIfAborted();
-  const target = { case: "inviteCode", value: inviteCode } as const;
   const isSeated = seats.some(({ playerId }) => playerId === session.player.playerId);
-  if (!isSeated) await repeat(() => lobby.joinTable({ target }, forTable(tableId)), signal);
+  if (!isSeated) await repeat(() => lobby.joinTable({ target: oneOf(target) }, forTable(tableId)), signal);
   return tableId;
+}
+
+function oneOf(target: Target) {
+  if ("tableId" in target) return { case: "tableId", value: target.tableId } as const;
+  return { case: "inviteCode", value: target.inviteCode } as const;
 }
 
 /**

@@ -56,7 +56,7 @@ function Screen({ route }: { readonly route: Route }) {
   }, [myTables]);
   const game = route.screen === "new" ? games.find((each) => each.game === route.game) : undefined;
   if (route.screen === "table") return <TableRoute key={route.id} id={route.id} link={route.link} myTables={myTables} />;
-  if (route.screen === "join") return <JoinScreen code={route.code} />;
+  if (route.screen === "join") return <JoinScreen key={route.code} target={{ inviteCode: route.code }} />;
   if (game !== undefined) return <NewTable game={game} />;
   return <HomeScreen myTables={myTables} go={go} />;
 }

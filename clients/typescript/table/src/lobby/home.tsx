@@ -8,6 +8,7 @@ import { CardFront } from "../cards/card.js";
 import { faceOf } from "../cards/face.js";
 import { Icon, IconButton } from "../icons.js";
 import { useSay } from "../texts/page_texts.js";
+import { PublicTables } from "./public_tables.js";
 
 interface HomeProps {
   readonly games: readonly GameDescription[];
@@ -37,6 +38,7 @@ export function Home({ games, tables, name, play, invite, open, join, openSettin
       )}
       <ul class="games">{games.map((game) => <GameTile key={game.game} game={game} play={play} invite={invite} />)}</ul>
       <JoinForm join={join} />
+      <PublicTables games={games} open={open} />
       <p class="identity">{say("youAre", { name })}</p>
     </main>
   );

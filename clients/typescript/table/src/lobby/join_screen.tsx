@@ -1,7 +1,7 @@
-// An invitation: the table that it is for, and a button that takes a seat.
+// A table that a person may join, by an invite code or because it is public, and a button that takes a seat.
 import { useEffect, useState } from "preact/hooks";
 
-import { joinByCode, tableByCode } from "@croupier/client";
+import { type Target, findTable, joinTable } from "@croupier/client";
 import type { Table } from "@croupier/client/contract";
 
 import { useShared } from "../connection.js";
@@ -9,16 +9,16 @@ import { refusalText } from "../errors.js";
 import { IconButton } from "../icons.js";
 import { useSay } from "../texts/page_texts.js";
 
-export function JoinScreen({ code }: { readonly code: string }) {
+export function JoinScreen({ target }: { readonly target: Target }) {
   const { connection, games, go } = useShared();
   const say = useSay();
   const [table, setTable] = useState<Table>();
   const [fault, setFault] = useState("");
   const fail = (error: unknown) => setFault(refusalText(error, undefined, say));
   useEffect(() => {
-    tableByCode(connection, code).then(setTable, fail);
-  }, [code]);
-  const join = () => joinByCode(connection, code).then((id) => go({ screen: "table", id, link: "" }), fail);
+    findTable(connection, target).then(setTable, fail);
+  }, []);
+  const join = () => joinTable(connection, target).then((id) => go({ screen: "table", id, link: "" }), fail);
   const name = games.find(({ game }) => game === table?.game)?.name ?? table?.game;
   return (
     <main class="page">

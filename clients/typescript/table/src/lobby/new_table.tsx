@@ -66,6 +66,7 @@ export function NewTable({ game: offered }: { readonly game: GameDescription }) 
         <Numbers label={say("bots")} from={0} to={draft.seats - 1} value={draft.bots} set={(bots) => change({ bots })} />
         {draft.bots === 0 && <p class="note">{say("botsNone")}</p>}
         <Times draft={draft} change={change} />
+        <label class="option public">{say("publicTable")}<input type="checkbox" checked={draft.isPublic} onChange={({ currentTarget }) => change({ isPublic: currentTarget.checked })} /></label>
         {game.options.length > 0 && (
           <details class="options">
             <summary>{say("options")}</summary>

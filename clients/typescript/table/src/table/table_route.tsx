@@ -2,10 +2,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { type MyTables, Table } from "@croupier/client";
-import { TableState } from "@croupier/client/contract";
+import { type Table as LobbyTable, TableState } from "@croupier/client/contract";
 
 import { useChanges, useShared } from "../connection.js";
 import { refusalText } from "../errors.js";
+import { JoinScreen } from "../lobby/join_screen.js";
 import { WaitingRoom } from "../lobby/waiting_room.js";
 import { useSay } from "../texts/page_texts.js";
 import { TableScreen } from "./table_screen.js";
@@ -17,29 +18,31 @@ interface TableRouteProps {
 }
 
 export function TableRoute({ id, link, myTables }: TableRouteProps) {
-  const { games } = useShared();
+  const { connection, games } = useShared();
   useChanges(myTables);
-  const isForming = useForming(id);
+  const known = useLobbyTable(id);
   const mine = myTables.get(id);
   const game = games.find((each) => each.game === mine?.table.game);
   if (mine?.table.state === TableState.FORMING && game !== undefined) return <WaitingRoom mine={mine} game={game} />;
-  // The engine knows a table from the first deal on, and the list of one's own tables may come a little later.
-  if (!myTables.isComplete || (mine === undefined && isForming)) return <Connecting />;
-  return <Following key={id} id={id} link={link} />;
+  if (!myTables.isComplete || known === "unread") return <Connecting />;
+  // The engine knows a table from the first deal on.
+  if (mine !== undefined || known?.state !== TableState.FORMING) return <Following key={id} id={id} link={link} />;
+  // The list of one's own tables may come a little later.
+  const isSeated = known.seats.some(({ playerId }) => playerId === connection.session.player.playerId);
+  return isSeated ? <Connecting /> : <JoinScreen key={id} target={{ tableId: id }} />;
 }
 
-/** Return whether a table forms, or that is not known yet. */
-function useForming(id: string): boolean {
+/** Return a table of the lobby; undefined if the lobby does not have it, as it deletes old ones. */
+function useLobbyTable(id: string): LobbyTable | "unread" | undefined {
   const { connection } = useShared();
-  const [isForming, setForming] = useState(true);
+  const [table, setTable] = useState<LobbyTable | "unread" | undefined>("unread");
   useEffect(() => {
     connection.lobby.getTable({ target: { case: "tableId", value: id } }).then(
-      ({ table }) => setForming(table?.state === TableState.FORMING),
-      // The lobby deletes old tables; the engine has the last word.
-      () => setForming(false),
+      ({ table }) => setTable(table),
+      () => setTable(undefined),
     );
   }, [id]);
-  return isForming;
+  return table;
 }
 
 function Connecting() {

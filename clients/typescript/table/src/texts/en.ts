@@ -117,6 +117,10 @@ export const en = {
   serverGone: "The server does not answer. The page tries again.",
   tryAgain: "Try again",
   tooLate: "Too late: the table has moved on, and nothing was played.",
+  // Public tables
+  publicTable: "Everyone may find, join and watch it",
+  publicTables: "Public tables",
+  watch: "Watch",
 } as const;
 
 /** The page's texts in one language. */

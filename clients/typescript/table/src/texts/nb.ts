@@ -110,4 +110,8 @@ export const nb: PageTexts = {
   serverGone: "Tjeneren svarer ikke. Siden prøver igjen.",
   tryAgain: "Prøv igjen",
   tooLate: "For sent: bordet har gått videre, og ingenting ble spilt.",
+  // Public tables
+  publicTable: "Alle kan finne, bli med og se på",
+  publicTables: "Åpne bord",
+  watch: "Se på",
 };

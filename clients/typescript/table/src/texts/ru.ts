@@ -110,4 +110,8 @@ export const ru: PageTexts = {
   serverGone: "Сервер не отвечает. Страница пробует снова.",
   tryAgain: "Попробовать снова",
   tooLate: "Поздно: игра пошла дальше, ход не сделан.",
+  // Public tables
+  publicTable: "Любой может найти стол, сесть и смотреть",
+  publicTables: "Открытые столы",
+  watch: "Смотреть",
 };
