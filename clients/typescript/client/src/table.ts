@@ -52,7 +52,8 @@ export interface ActSettings {
 /** A table: what its viewer knows of it, kept up to date while it is followed, and all that its players do. */
 export class Table extends ViewedTable {
   private readonly listeners = new Listeners<TableChange>();
-  private readonly link: string;
+  /** The link by which the viewer has access; empty without one. */
+  readonly link: string;
   private readonly silenceMilliseconds: number | undefined;
   private pace: Pace | undefined;
   private openedStreams = 0;

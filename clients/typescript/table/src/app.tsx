@@ -11,6 +11,7 @@ import { refusalText } from "./errors.js";
 import { Home } from "./lobby/home.js";
 import { JoinScreen } from "./lobby/join_screen.js";
 import { BOT_DELAY_MILLISECONDS, NewTable } from "./lobby/new_table.js";
+import { ReplayRoute } from "./replay/replay_route.js";
 import { type Route, hashOf, routeOf } from "./route.js";
 import { type Settings, keepSettings, readSettings } from "./settings.js";
 import { SettingsSheet } from "./settings_sheet.js";
@@ -57,6 +58,8 @@ function Screen({ route }: { readonly route: Route }) {
   const game = route.screen === "new" ? games.find((each) => each.game === route.game) : undefined;
   if (route.screen === "table") return <TableRoute key={route.id} id={route.id} link={route.link} myTables={myTables} />;
   if (route.screen === "join") return <JoinScreen key={route.code} target={{ inviteCode: route.code }} />;
+  // Another address of the same replay is another moment of it.
+  if (route.screen === "replay") return <ReplayRoute key={hashOf(route)} route={route} />;
   if (game !== undefined) return <NewTable game={game} />;
   return <HomeScreen myTables={myTables} go={go} />;
 }

@@ -9,6 +9,13 @@ const PATHS = {
   people: "M9 11a3.500 3.500 0 1 0 0-7 3.500 3.500 0 0 0 0 7ZM2.500 20c.5-4 3-6 6.500-6s6 2 6.500 6M16 4.300a3.500 3.500 0 0 1 0 6.400M18 14.500c2 .8 3.200 2.600 3.500 5.500",
   bot: "M12 2.500v3M6 8.500h12a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2ZM9 13v1.500M15 13v1.500",
   check: "M5 12.500l4.500 4.500L19 7.500",
+  previousMoment: "M5 6v12M19 6l-9 6 9 6Z",
+  stepBack: "M15 6l-8 6 8 6Z",
+  playOn: "M8 5l11 7-11 7Z",
+  pause: "M9 5v14M15 5v14",
+  stepOn: "M9 6l8 6-8 6Z",
+  nextMoment: "M19 6v12M5 6l9 6-9 6Z",
+  share: "M12 15V4M8 7.500 12 3.500l4 4M6 11H5v9h14v-9h-1",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -5,7 +5,16 @@ export type Route =
   | { readonly screen: "new"; readonly game: string }
   | { readonly screen: "join"; readonly code: string }
   | { readonly screen: "table"; readonly id: string; readonly link: string }
-  | { readonly screen: "replay"; readonly id: string; readonly link: string; readonly step: number | undefined; readonly eyes: string };
+  | ReplayRoute;
+
+/** A moment of a finished table. */
+export interface ReplayRoute {
+  readonly screen: "replay";
+  readonly id: string;
+  readonly link: string;
+  readonly step: number | undefined;
+  readonly eyes: string;
+}
 
 /** Return the route of a hash such as "#/t/ID"; home for one that is none. */
 export function routeOf(hash: string): Route {

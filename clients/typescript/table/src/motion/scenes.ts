@@ -1,5 +1,5 @@
 // Updates as scenes: steps that are shown one after another, each long enough to be seen.
-import { fold } from "@croupier/client";
+import { type Viewer, fold } from "@croupier/client";
 import { type CardsMoved, type Fact, type GameDescription, PileRole, type TableUpdate, type TableView } from "@croupier/client/contract";
 
 /** A step to show: the state, the facts that led to it, and how long the one before stays at least, in milliseconds. */
@@ -16,12 +16,12 @@ const TRICK_MILLISECONDS = 1_100;
 /** The end of a round, before the next one begins. */
 const ROUND_MILLISECONDS = 1_800;
 
-/** Return the scenes of an update; `viewerSeat` is undefined for a spectator. */
-export function scenesOf(before: TableView, update: TableUpdate, viewerSeat: number | undefined, game: GameDescription): Scene[] {
-  const isOwn = update.seat !== undefined && update.seat === viewerSeat;
+/** Return the scenes of an update, as a viewer sees them. */
+export function scenesOf(before: TableView, update: TableUpdate, viewer: Viewer, game: GameDescription): Scene[] {
+  const isOwn = update.seat !== undefined && update.seat === viewer;
   let view = before;
   return partsOf(update.facts, game).map(({ facts, restBefore }) => {
-    view = facts.length === 0 ? view : fold(view, facts, viewerSeat);
+    view = facts.length === 0 ? view : fold(view, facts, viewer);
     return { view, facts, restBefore: restBefore ?? (isOwn ? 0 : ACTION_MILLISECONDS) };
   });
 }

@@ -19,6 +19,7 @@ export function ResultSheet({ table, words }: { readonly table: Table; readonly 
       (error: unknown) => setFault(refusalText(error, words, say)),
     );
   };
+  const watch = () => go({ screen: "replay", id: table.id, link: table.link, step: undefined, eyes: table.seat?.toString() ?? "" });
   if (isClosed) return null;
   return (
     <Sheet title={say("gameOver")} close={() => setClosed(true)}>
@@ -34,6 +35,7 @@ export function ResultSheet({ table, words }: { readonly table: Table; readonly 
       {fault !== "" && <p role="alert">{fault}</p>}
       <div class="sheet-buttons">
         {table.seat !== undefined && <button type="button" class="primary" onClick={again}>{say("playAgain")}</button>}
+        <button type="button" onClick={watch}>{say("watchReplay")}</button>
         <button type="button" onClick={() => go({ screen: "home" })}>{say("home")}</button>
       </div>
     </Sheet>

@@ -1,13 +1,13 @@
 // A table as its scenes show it: a little behind the newest state, so that each step can be seen.
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Table } from "@croupier/client";
 import type { GameDescription, TableView } from "@croupier/client/contract";
 
-import { type Measured, fly, measure } from "../motion/flights.js";
 import { type Scene, scenesOf } from "../motion/scenes.js";
 import { Stage } from "../motion/stage.js";
+import { useFlights } from "../motion/use_flights.js";
 
 /** What is shown now. */
 export interface Staged {
@@ -19,10 +19,11 @@ export interface Staged {
 /** Follow a table scene by scene; `root` contains the places between which cards move. */
 export function useStage(table: Table, game: GameDescription, root: RefObject<HTMLElement | null>): Staged {
   const [scene, setScene] = useState<Scene>({ view: table.view, facts: [], restBefore: 0 });
-  const before = useRef<Measured | undefined>(undefined);
+  const launch = useRef(() => {});
+  launch.current = useFlights(root, scene);
   const drawn = table.revision;
   const stage = useMemo(() => new Stage(table.view, (next) => {
-    before.current = root.current === null ? undefined : measure(root.current);
+    launch.current();
     setScene(next);
   }), [table]);
   useEffect(() => {
@@ -43,13 +44,5 @@ export function useStage(table: Table, game: GameDescription, root: RefObject<HT
       stage.stop();
     };
   }, [table, stage, game]);
-  useLayoutEffect(() => {
-    if (root.current !== null && before.current !== undefined && !isMotionReduced()) fly(root.current, before.current, scene.facts);
-    before.current = undefined;
-  }, [scene]);
   return { view: scene.view, isNewest: stage.isNewest };
-}
-
-function isMotionReduced(): boolean {
-  return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
