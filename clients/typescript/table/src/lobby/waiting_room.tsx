@@ -7,6 +7,7 @@ import type { GameDescription, Seat } from "@croupier/client/contract";
 import { useShared } from "../connection.js";
 import { refusalText } from "../errors.js";
 import { Icon, IconButton } from "../icons.js";
+import { LinkField } from "../link_field.js";
 import { hashOf } from "../route.js";
 import { useSay } from "../texts/page_texts.js";
 import { QrCode } from "./qr_code.js";
@@ -79,7 +80,6 @@ function SeatRow({ seat: { name, bot, playerId, isReady, isAway }, isHostSeat, i
 /** The invite code, its link, and a picture of the link for the camera of a phone. */
 function Invitation({ code }: { readonly code: string }) {
   const say = useSay();
-  const [isCopied, setCopied] = useState(false);
   const link = `${location.origin}${location.pathname}${hashOf({ screen: "join", code })}`;
   return (
     <section class="invitation" aria-labelledby="invite">
@@ -88,17 +88,8 @@ function Invitation({ code }: { readonly code: string }) {
         <h2 id="invite">{say("inviteTitle")}</h2>
         <p class="code">{code}</p>
         <p class="note">{say("inviteHow")}</p>
-        <input class="link" readOnly value={link} aria-label={say("copyLink")} onFocus={({ currentTarget }) => currentTarget.select()} />
-        <button type="button" onClick={() => void copy(link).then(setCopied)}>{isCopied ? say("copied") : say("copyLink")}</button>
+        <LinkField link={link} />
       </div>
     </section>
   );
-}
-
-/** Copy a text, and return whether that was possible: a page over plain HTTP has no clipboard but the selected field. */
-async function copy(text: string): Promise<boolean> {
-  const { clipboard } = navigator as { readonly clipboard?: Clipboard };
-  if (clipboard !== undefined) return clipboard.writeText(text).then(() => true, () => false);
-  document.querySelector<HTMLInputElement>(".invitation .link")?.select();
-  return document.execCommand("copy");
 }

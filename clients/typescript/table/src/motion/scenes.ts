@@ -1,6 +1,6 @@
 // Updates as scenes: steps that are shown one after another, each long enough to be seen.
 import { type Viewer, fold } from "@croupier/client";
-import { type CardsMoved, type Fact, type GameDescription, PileRole, type TableUpdate, type TableView } from "@croupier/client/contract";
+import { type CardsMoved, type Fact, type GameDescription, type Pile, PileRole, type TableUpdate, type TableView } from "@croupier/client/contract";
 
 /** A step to show: the state, the facts that led to it, and how long the one before stays at least, in milliseconds. */
 export interface Scene {
@@ -24,6 +24,14 @@ export function scenesOf(before: TableView, update: TableUpdate, viewer: Viewer,
     view = facts.length === 0 ? view : fold(view, facts, viewer);
     return { view, facts, restBefore: restBefore ?? (isOwn ? 0 : ACTION_MILLISECONDS) };
   });
+}
+
+/** Return the last trick that went from the table in these scenes, whole; `before` is the view before the first. */
+export function trickThatWent(before: TableView, scenes: readonly Scene[], game: GameDescription): Pile | undefined {
+  const index = scenes.findLastIndex(({ facts }) => facts.some(({ fact }) => fact.case === "cardsMoved" && leavesTrick(fact.value, game)));
+  if (index < 0) return undefined;
+  const { piles } = scenes[index - 1]?.view ?? before;
+  return piles.find(({ name, cards }) => cards.length > 0 && isTrick(name, game));
 }
 
 interface Part {
@@ -53,6 +61,9 @@ function restBefore({ fact }: Fact, game: GameDescription): number | undefined {
 }
 
 function leavesTrick({ source }: CardsMoved, game: GameDescription): boolean {
-  const name = source?.place.case === "pile" ? source.place.value : undefined;
-  return game.piles.some((pile) => pile.name === name && pile.role === PileRole.TRICK);
+  return source?.place.case === "pile" && isTrick(source.place.value, game);
+}
+
+function isTrick(name: string, { piles }: GameDescription): boolean {
+  return piles.some((pile) => pile.name === name && pile.role === PileRole.TRICK);
 }

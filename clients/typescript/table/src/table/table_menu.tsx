@@ -15,10 +15,10 @@ interface TableMenuProps {
   readonly words: Words;
   readonly close: () => void;
   readonly fail: (error: unknown) => void;
-  readonly openScores: () => void;
+  readonly open: (sheet: "scores" | "piles" | "link") => void;
 }
 
-export function TableMenu({ table, words, close, fail, openScores }: TableMenuProps) {
+export function TableMenu({ table, words, close, fail, open: openSheet }: TableMenuProps) {
   const { go } = useShared();
   const say = useSay();
   const [open, setOpen] = useState<"rules" | "settings">();
@@ -33,12 +33,14 @@ export function TableMenu({ table, words, close, fail, openScores }: TableMenuPr
   return (
     <Sheet title={say("menu")} close={close}>
       <div class="menu">
-        <button type="button" onClick={openScores}>{say("scoreSheet")}</button>
+        <button type="button" onClick={() => openSheet("scores")}>{say("scoreSheet")}</button>
+        <button type="button" onClick={() => openSheet("piles")}>{say("cardsOfTable")}</button>
         <button type="button" onClick={() => setOpen("rules")}>{say("rules")}</button>
         <button type="button" onClick={() => setOpen("settings")}>{say("settings")}</button>
         {isSeated && game.proposals.map(({ name, meaning }) => (
           <button key={name} type="button" title={meaning} onClick={run(() => table.propose(name))}>{say("propose")}: {words.word(WordKind.PROPOSAL, name)}</button>
         ))}
+        {isSeated && <button type="button" onClick={() => openSheet("link")}>{say("letWatch")}</button>}
         {isSeated && !table.isAway && <button type="button" onClick={run(() => table.leave())}>{say("leaveSeat")}</button>}
         {isSeated && table.isAway && <button type="button" class="primary" onClick={run(() => table.return())}>{say("returnToSeat")}</button>}
         <button type="button" onClick={() => go({ screen: "home" })}>{say("home")}</button>

@@ -13,15 +13,20 @@ import { type Say, useSay } from "../texts/page_texts.js";
 import { Announcements } from "./announcements.js";
 import { ConnectionState } from "./connection_state.js";
 import { type HandCard, handCards } from "./hand.js";
+import { LinkSheet } from "./link_sheet.js";
 import { PileSheet } from "./pile_sheet.js";
+import { PilesSheet } from "./piles_sheet.js";
+import { ProposalBar } from "./proposal_bar.js";
 import { ReactionSheet } from "./reaction_sheet.js";
 import { Refusal, type Refused } from "./refusal.js";
 import { ResultSheet } from "./result_sheet.js";
 import { ScoreSheet } from "./score_sheet.js";
+import { Spectators } from "./spectators.js";
 import { TableArea } from "./table_view.js";
 import { TableMenu } from "./table_menu.js";
 import { type Chosen, buttonsOf, hintOf, isPlayable, liftedCards, nothingChosen, tapCard } from "./turn.js";
 import { useReactions } from "./use_reactions.js";
+import { useSignals } from "./use_signals.js";
 import { useStage } from "./use_stage.js";
 
 interface TableScreenProps {
@@ -32,7 +37,7 @@ interface TableScreenProps {
 const NOTHING_LEGAL = create(LegalActionsSchema);
 
 /** Which sheet covers the table. */
-type Cover = { readonly sheet: "menu" | "reactions" | "scores" } | { readonly sheet: "pile"; readonly pile: Pile };
+type Cover = { readonly sheet: "menu" | "reactions" | "scores" | "piles" | "link" } | { readonly sheet: "pile"; readonly pile: Pile };
 
 export function TableScreen({ table, game }: TableScreenProps) {
   const { connection, settings, go, reactions } = useShared();
@@ -40,13 +45,14 @@ export function TableScreen({ table, game }: TableScreenProps) {
   useChanges(table);
   useTicks(500, table.secondsLeft !== undefined);
   const root = useRef<HTMLDivElement>(null);
-  const { view, isNewest } = useStage(table, game, root);
+  const { view, isNewest, lastTrick } = useStage(table, game, root);
   const words = useMemo(() => new Words(game, connection.language, table.seats.map(({ name }) => name)), [game, table.seats]);
   const decision = isNewest ? table.decision() : undefined;
   const [chosen, choose] = useChosen(decision);
   const [refused, setRefused] = useState<Refused>();
   const [cover, setCover] = useState<Cover>();
   const shownReactions = useReactions(table, reactions);
+  useSignals(table, settings);
   const close = () => setCover(undefined);
   const fail = (error: unknown) => setRefused({ text: refusalText(error, words, say), rule: ruleOf(error) });
   const act = (action: Action) => {
@@ -87,6 +93,7 @@ export function TableScreen({ table, game }: TableScreenProps) {
           <header class="heading">
             <IconButton name="back" label={say("home")} onClick={() => go({ screen: "home" })} />
             <h1>{game.name}<small>{view.round > 0 && words.round(view.round)}</small></h1>
+            <Spectators table={table} />
             <ConnectionState table={table} />
             {table.seat !== undefined && <IconButton name="smile" label={say("react")} onClick={() => setCover({ sheet: "reactions" })} />}
             <IconButton name="menu" label={say("menu")} onClick={() => setCover({ sheet: "menu" })} />
@@ -96,9 +103,12 @@ export function TableScreen({ table, game }: TableScreenProps) {
       {refused !== undefined && <Refusal refused={refused} game={game} rulesVersion={table.rulesVersion} close={() => setRefused(undefined)} />}
       {cover?.sheet === "pile" && <PileSheet pile={cover.pile} words={words} close={close} />}
       {cover?.sheet === "reactions" && <ReactionSheet table={table} close={close} fail={fail} />}
+      {cover?.sheet === "piles" && <PilesSheet piles={view.piles} lastTrick={lastTrick} words={words} close={close} />}
+      {cover?.sheet === "link" && <LinkSheet table={table} words={words} close={close} />}
       {cover?.sheet === "scores" && <ScoreSheet table={table} words={words} close={close} />}
-      {cover?.sheet === "menu" && <TableMenu table={table} words={words} close={close} fail={fail} openScores={() => setCover({ sheet: "scores" })} />}
+      {cover?.sheet === "menu" && <TableMenu table={table} words={words} close={close} fail={fail} open={(sheet) => setCover({ sheet })} />}
       {table.isOver && isNewest && cover === undefined && <ResultSheet table={table} words={words} />}
+      <ProposalBar table={table} words={words} fail={fail} />
       <Announcements table={table} words={words} />
     </div>
   );

@@ -9,6 +9,7 @@ import { Felt } from "./felt.js";
 import type { Frame } from "./frame.js";
 import { Hand, type HandCard } from "./hand.js";
 import { Known } from "./known.js";
+import { OwnState } from "./own_state.js";
 import { placeOf } from "./places.js";
 import { SeatBadge } from "./seat_badge.js";
 
@@ -38,6 +39,7 @@ export function TableArea({ frame, words, hand, isChoosing, hint, seconds, timeL
       <Known view={view} words={words} />
       <div class="around">
         <Felt frame={frame} words={words} openPile={openPile} />
+        {seat !== undefined && <OwnState view={view} seat={seat} words={words} open={() => openSeat(seat)} />}
         {seats.map((_, number) => (
           <SeatAt key={number} number={number} frame={frame} words={words} reaction={reactions.get(number)} timeLeft={timeLeft} open={openSeat} />
         ))}

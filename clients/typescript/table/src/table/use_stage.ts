@@ -3,9 +3,9 @@ import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Table } from "@croupier/client";
-import type { GameDescription, TableView } from "@croupier/client/contract";
+import type { GameDescription, Pile, TableView } from "@croupier/client/contract";
 
-import { type Scene, scenesOf } from "../motion/scenes.js";
+import { type Scene, scenesOf, trickThatWent } from "../motion/scenes.js";
 import { Stage } from "../motion/stage.js";
 import { useFlights } from "../motion/use_flights.js";
 
@@ -14,11 +14,14 @@ export interface Staged {
   readonly view: TableView;
   /** Whether nothing waits to be shown: only then a person acts on what they see. */
   readonly isNewest: boolean;
+  /** The last trick that went while the person watched. */
+  readonly lastTrick: Pile | undefined;
 }
 
 /** Follow a table scene by scene; `root` contains the places between which cards move. */
 export function useStage(table: Table, game: GameDescription, root: RefObject<HTMLElement | null>): Staged {
   const [scene, setScene] = useState<Scene>({ view: table.view, facts: [], restBefore: 0 });
+  const [lastTrick, setLastTrick] = useState<Pile>();
   const launch = useRef(() => {});
   launch.current = useFlights(root, scene);
   const drawn = table.revision;
@@ -33,7 +36,12 @@ export function useStage(table: Table, game: GameDescription, root: RefObject<HT
       if (change.kind !== "event") return;
       const { eventKind } = change.event;
       if (eventKind.case === "snapshot") stage.replace(table.view);
-      if (eventKind.case === "update") stage.add(scenesOf(stage.last, eventKind.value, table.seat, game));
+      if (eventKind.case === "update") {
+        const before = stage.last;
+        const scenes = scenesOf(before, eventKind.value, table.seat, game);
+        setLastTrick((known) => trickThatWent(before, scenes, game) ?? known);
+        stage.add(scenes);
+      }
       if (document.hidden) stage.hurry();
     });
     const hurry = () => stage.hurry();
@@ -44,5 +52,5 @@ export function useStage(table: Table, game: GameDescription, root: RefObject<HT
       stage.stop();
     };
   }, [table, stage, game]);
-  return { view: scene.view, isNewest: stage.isNewest };
+  return { view: scene.view, isNewest: stage.isNewest, lastTrick };
 }

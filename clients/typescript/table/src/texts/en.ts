@@ -121,6 +121,11 @@ export const en = {
   publicTable: "Everyone may find, join and watch it",
   publicTables: "Public tables",
   watch: "Watch",
+  // At the table
+  ownScore: "points: {score}",
+  cardsOfTable: "Cards of the table",
+  letWatch: "Let others watch",
+  spectators: "spectators: {count}",
   // Replay
   replayStep: "Step of the game",
   playOn: "Play the replay",
