@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -135,12 +134,11 @@ def _values(settings: GatewaySettings) -> dict[str, Any]:
 
 def _page_values(page: Sequence[PageFile], folder: Path | None) -> dict[str, Any]:
     """Return the values of the page's routes, none without files."""
-    paths = "|".join(re.escape(file.path) for file in page)
     limit = _bucket(KIBIBYTES_PER_SECOND, BURST_KIBIBYTES)
     return {
         "page_routes": list(page_routes(page)),
         "page_headers": PAGE_HEADERS,
-        "page_paths": paths,
+        "page_paths": [file.path for file in page],
         "page_folder": folder and folder.absolute() / FOLDER,
         "page_limit": {"ipv4_bits": IPV4_BITS, "ipv6_bits": IPV6_BITS, "bucket": limit},
         "max_page_bytes": max((len(file.content) for file in page), default=0),
