@@ -201,6 +201,26 @@ test("actions and their answers travel in the stream, also while nobody reads it
   await over;
 });
 
+test("the end of a replaced stream leaves the actions to the newer one", async () => {
+  const { client, first, socket, over } = await followed();
+  const newer = new Table(client, "t/1");
+  const following = follow(newer);
+  const second = await socket(1);
+  second.accept();
+  second.event(SNAPSHOT);
+  await following.reached(3n);
+  first.endGame(4n);
+  await over;
+  const [sent, acting] = [second.action(), newer.act(PASS)];
+  // Without the stream the unary call would answer at once.
+  const action = await Promise.race([sent, acting]);
+  assert.ok(action !== undefined, "the action went by another way");
+  second.deliver({ answer: { requestId: action.requestId, outcome: { case: "sequence", value: 4n } }, tableEvent: { eventKind: update(4n) } });
+  await acting;
+  second.endGame(5n);
+  await following.over;
+});
+
 test("a refused action has the reason, and leaves the stream open", async () => {
   const { client, table, first, over, opened } = await followed();
   const sent = first.action();

@@ -46,8 +46,9 @@ export function overWebSocket(address: string, open: (url: string) => Socket = (
       const { tableId } = watch;
       const accessToken = header.get("authorization")?.replace("Bearer ", "") ?? "";
       const beginning = { accessToken, request: { case: "watch", value: watch } } as const;
-      const forget = () => void streams.delete(tableId);
-      const stream = new TableStream(open(urlOf(address, tableId)), beginning, signal, forget);
+      // A newer stream of the table may have taken its place.
+      const forget = () => void (streams.get(tableId) === stream && streams.delete(tableId));
+      const stream: TableStream = new TableStream(open(urlOf(address, tableId)), beginning, signal, forget);
       for await (const tableEvent of stream.events()) {
         if (!stream.isOver) streams.set(tableId, stream);
         yield create(WatchTableResponseSchema, { tableEvent });
