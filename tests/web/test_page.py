@@ -87,10 +87,9 @@ def test_a_person_plays_a_game_to_its_end(deployment: WebDeployment, browser: Br
     by_keys = means == "keys"
     with (
         host(deployment) as client,
-        quiet_page(browser, deployment.address, DESKTOP if by_keys else PHONE) as page,
+        quiet_page(browser, deployment.address, DESKTOP if by_keys else PHONE, reduced_motion="reduce") as page,
     ):
         page.locator(".game").first.wait_for()
-        page.clock.install()
         bots = [""] * (seats - 2)
         table_id = open_invitation(
             page, client, game=game, seat_count=seats, options=dict.fromkeys(entry.bounds, 1), bots=bots
@@ -152,7 +151,6 @@ def test_a_person_leaves_their_seat_and_returns(deployment: WebDeployment, brows
 def test_the_same_people_play_again_by_one_tap(deployment: WebDeployment, browser: Browser) -> None:
     with host(deployment) as client, quiet_page(browser, deployment.address) as page:
         page.locator(".game").first.wait_for()
-        page.clock.install()
         table_id = open_invitation(page, client, game="thulla", seat_count=4, bots=["", ""])
         native = play_in_background(client, table_id, 1)
         play_to_the_end(page, Random(1))
@@ -225,10 +223,9 @@ async def test_the_page_draws_a_game_that_it_does_not_know(tmp_path: Path) -> No
 
 
 def play_toy(address: str) -> None:
-    with opened_browser() as browser, quiet_page(browser, address) as page:
+    with opened_browser() as browser, quiet_page(browser, address, reduced_motion="reduce") as page:
         page.locator(".game").filter(has_text="Toy").get_by_role("button", name="Play", exact=True).click()
         page.locator(".hand").wait_for()
-        page.clock.install()
         assert play_to_the_end(page, Random(1)) > 0
 
 
