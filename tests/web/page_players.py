@@ -34,6 +34,8 @@ TURN = """() => {
         // Cards that fly are not where they can be tapped.
         isBehind: document.querySelector(".table-screen")?.dataset.newest === "false"
             || document.getAnimations().some((each) => each.playState === "running"),
+        // A tap that came late, after the button went, has opened what lies there.
+        isCovered: document.querySelector("dialog[open]") !== null,
         isTurn: document.querySelector(".actions")?.dataset.turn === "true",
         isChoosing: document.querySelector(".hand")?.dataset.choosing === "true",
         outside,
@@ -75,6 +77,9 @@ def play_to_the_end(page: Page, random: Random, *, by_keys: bool = False) -> int
             page.evaluate(HURRY)
         if turn["isBehind"] or target is None:
             page.wait_for_timeout(POLL_MILLISECONDS)
+            continue
+        if turn["isCovered"]:
+            page.keyboard.press("Escape")
             continue
         assert turn["outside"] == [], f"outside of the first screen: {turn}"
         if by_keys:
