@@ -18,10 +18,12 @@ BURST_KIBIBYTES = 128 * 1024
 ACCEPTS_GZIP = r"(?i)(.*,)?\s*gzip\s*(;\s*q=(1(\.0*)?|0\.\d*[1-9]\d*)\s*)?(,.*)?"
 """A regular expression of the header `accept-encoding`; with the weight 0 gzip is refused."""
 PAGE_HEADERS: Mapping[str, str] = {
-    # Scripts and styles come from files of the page, and calls go to this gateway: 'self' has WebSockets too.
+    # Scripts and styles come from files of the page, and calls go to this gateway: 'self' has WebSockets too. For
+    # developers the page shows several of itself.
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-        "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+        "connect-src 'self'; frame-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'self'"
     ),
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",

@@ -1,7 +1,7 @@
 // The app: signs the player in, and shows the screen of its address.
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { type Connection, type Language, MyTables, connect, languageOf, listGames, openTable } from "@croupier/client";
+import { type ConnectSettings, type Connection, type Language, MyTables, type Store, connect, languageOf, listGames, openTable } from "@croupier/client";
 import type { GameDescription, ReactionDescription } from "@croupier/client/contract";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 
@@ -25,14 +25,23 @@ interface Entered {
   readonly reactions: readonly ReactionDescription[];
 }
 
+type Line = Pick<ConnectSettings, "fetch" | "socket">;
+
 const RETRY_MILLISECONDS = 3_000;
 
-export function App({ address, store }: { readonly address: string; readonly store: Storage }) {
+interface AppProps {
+  readonly address: string;
+  readonly store: Store;
+  /** The way to the server, by default the browser's own. */
+  readonly line?: Line;
+}
+
+export function App({ address, store, line }: AppProps) {
   const [settings, setSettings] = useState(() => readSettings(store));
   const [route, go] = useRoute();
   const language = settings.language ?? languageOf(navigator.languages);
   const say = sayIn(language);
-  const { entered, fault } = useEntered(address, store, language);
+  const { entered, fault } = useEntered(address, store, language, line);
   useAppearance(settings, language);
   const change = (next: Settings) => {
     keepSettings(store, next);
@@ -103,12 +112,12 @@ function useRoute(): [Route, (route: Route) => void] {
 }
 
 /** Sign in, again and again until the server answers; a new player is a guest whose name they may change. */
-function useEntered(address: string, store: Storage, language: Language): { readonly entered: Entered | undefined; readonly fault: unknown } {
+function useEntered(address: string, store: Store, language: Language, line: Line | undefined): { readonly entered: Entered | undefined; readonly fault: unknown } {
   const [state, setState] = useState<{ entered?: Entered; fault?: unknown; attempt: number }>({ attempt: 0 });
   useEffect(() => {
     let isOver = false;
     let retry: ReturnType<typeof setTimeout> | undefined;
-    enter(address, store, language).then(
+    enter(address, store, language, line).then(
       (entered) => isOver || setState(({ attempt }) => ({ entered, attempt })),
       (fault: unknown) => {
         if (isOver) return;
@@ -124,8 +133,8 @@ function useEntered(address: string, store: Storage, language: Language): { read
   return { entered: state.entered, fault: state.fault };
 }
 
-async function enter(address: string, store: Storage, language: Language): Promise<Entered> {
-  const connection = await connect(address, { name: sayIn(language)("guest"), store, language, transport: "websocket" });
+async function enter(address: string, store: Store, language: Language, line: Line = {}): Promise<Entered> {
+  const connection = await connect(address, { name: sayIn(language)("guest"), store, language, transport: "websocket", ...line });
   const { games, reactions } = await listGames(connection);
   return { connection, games, reactions };
 }
