@@ -2,7 +2,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 
-import { type Connection, connect, forTable, joinByCode, openTable } from "@croupier/client";
+import { type Connection, connect, findTable, forTable, joinTable, openTable } from "@croupier/client";
 import type { GameDescription, Table } from "@croupier/client/contract";
 
 import { BOT_DELAY_MILLISECONDS } from "../lobby/new_table.js";
@@ -35,15 +35,8 @@ export async function dealTable(connections: readonly Connection[], game: GameDe
   const host = hostOf(players);
   const timeControl = { actionTime: durationFromMs(ACTION_MILLISECONDS), botDelay: durationFromMs(BOT_DELAY_MILLISECONDS) };
   const tableId = await openTable(host, { game: game.game, seats, bots: seats - players.length, options, timeControl });
-  const { inviteCode } = await tableOf(host, tableId);
-  for (const player of players.slice(1)) await joinByCode(player, inviteCode);
+  const { inviteCode } = await findTable(host, { tableId });
+  for (const player of players.slice(1)) await joinTable(player, { inviteCode });
   for (const player of players) await player.lobby.setReady({ tableId }, forTable(tableId));
-  return tableOf(host, tableId);
-}
-
-/** Return a table as the lobby knows it; throws a refusal. */
-export async function tableOf({ lobby }: Connection, tableId: string): Promise<Table> {
-  const { table } = await lobby.getTable({ target: { case: "tableId", value: tableId } });
-  if (table === undefined) throw new Error("the lobby returned no table");
-  return table;
+  return findTable(host, { tableId });
 }

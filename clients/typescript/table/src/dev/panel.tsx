@@ -3,14 +3,14 @@
 import { render } from "preact";
 import { useEffect, useReducer, useState } from "preact/hooks";
 
-import { type Connection, listGames } from "@croupier/client";
+import { type Connection, findTable, listGames } from "@croupier/client";
 import type { GameDescription, Table } from "@croupier/client/contract";
 
 import { refusalText } from "../errors.js";
 import { hashOf, routeOf } from "../route.js";
 import { sayIn } from "../texts/page_texts.js";
 import { copiedTest } from "./copied_test.js";
-import { dealTable, hostOf, signInAll, tableOf } from "./dealt_table.js";
+import { dealTable, hostOf, signInAll } from "./dealt_table.js";
 import { GameForm } from "./game_form.js";
 import { Lines } from "./lines.js";
 import { SeatFrame } from "./seat_frame.js";
@@ -87,7 +87,7 @@ async function enter(count: number): Promise<Entered> {
 /** Return the table of the address, or a new one of its game; undefined if it has neither. */
 async function tableOfRoute({ connections, games }: Entered): Promise<Table | undefined> {
   const route = routeOf(location.hash);
-  if (route.screen === "table") return tableOf(hostOf(connections), route.id);
+  if (route.screen === "table") return findTable(hostOf(connections), { tableId: route.id });
   const game = route.screen === "new" ? games.find((each) => each.game === route.game) : undefined;
   return game && dealTable(connections, game, {});
 }
