@@ -41,12 +41,13 @@ interface PanelProps {
 function Panel({ count, lines }: PanelProps) {
   const [entered, setEntered] = useState<Entered>();
   const [table, setTable] = useState<Table>();
-  const [fault, setFault] = useState("");
+  const [note, setNote] = useState("");
   const [shown, show] = useState(1);
   const [, redraw] = useReducer<number, void>((times) => times + 1, 0);
-  const fail = (error: unknown) => setFault(refusalText(error, undefined, sayIn("en")));
+  const fail = (error: unknown) => setNote(refusalText(error, undefined, sayIn("en")));
   const open = (opened: Table) => {
     lines.recording.clear();
+    setNote("");
     history.replaceState(null, "", hashOf({ screen: "table", id: opened.tableId, link: "" }));
     setTable(opened);
   };
@@ -70,8 +71,8 @@ function Panel({ count, lines }: PanelProps) {
       </div>
       <aside class="dev-panel">
         {entered && <GameForm games={entered.games} deal={(game, options) => void dealTable(entered.connections, game, options).then(open, fail)} />}
-        <p role="status">{fault || (entered === undefined ? "Signing in…" : "")}</p>
-        {entered && table && <button type="button" onClick={() => void copy(entered, table, lines).catch(fail)}>Copy as test ({lines.recording.actions.length} actions)</button>}
+        <p role="status">{note || (entered === undefined ? "Signing in…" : "")}</p>
+        {entered && table && <button type="button" onClick={() => void copy(entered, table, lines).then(() => setNote("Copied: run it with pytest."), fail)}>Copy as test ({lines.recording.actions.length} actions)</button>}
         <Stream pages={pages} shown={shown} show={show} entries={lines.recording.of(shown)} />
       </aside>
     </div>
