@@ -20,7 +20,7 @@ def test_a_person_votes_on_a_proposal(deployment: WebDeployment, button: str) ->
         BlockingClient(endpoints, secrets.token_urlsafe(), "Native") as client,
         quiet_page(browser, deployment.address) as page,
     ):
-        (proposal,) = next(game for game in client.list_games().games if game.game == "solo").proposals
+        proposal, *_ = next(game for game in client.list_games().games if game.game == "solo").proposals
         created = client.create_table(game="solo", seat_count=4, bots=["", ""]).table
         page.evaluate(f"location.hash = '#/j/{created.invite_code}'")
         page.get_by_role("button", name="Take a seat").click()
