@@ -90,7 +90,7 @@ func _received():
 	for fact in shown.get("facts", []):
 		if "game_ended" in fact:
 			ranking = fact.game_ended.ranking
-	var legal = shown.get("legal_actions", {}).get("actions", [])
+	var legal = shown.get("legal_actions", {"actions": []}).actions
 	if legal:
 		actions += 1
 		send({"action": {"request_id": "action %d" % actions, "action": legal[0]}})
@@ -99,7 +99,7 @@ func _received():
 # An app opens the table again after 1001, 1006 and 4014 with the `after_sequence` of the last entry.
 func _closed(_was_clean):
 	for place in ranking.size():
-		for seat in ranking[place].get("seats", []):
+		for seat in ranking[place].seats:
 			print("place %d: %s" % [place + 1, seats[seat].name])
 	quit(0 if ranking else 1)
 

@@ -2,78 +2,18 @@
 
 import json
 import re
-import secrets
-import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
 import pytest
 
-from clients.typescript.build import CLIENT, FOLDER, NODE, alone, environment, npm
-from croupier_client import BlockingClient, Endpoints, Tls, choose_random_action, play_game_blocking
-from tests.web.conftest import WebDeployment
+from clients.typescript.build import CLIENT, alone, npm
+from croupier_client import choose_random_action, play_game_blocking
+from tests.web.conftest import SECONDS, App, samples
 
 pytestmark = [pytest.mark.gateway, pytest.mark.slow]
-SECONDS = 120.0
-README_ADDRESS = "http://127.0.0.1:7700"
-SAMPLES = dict(re.findall(r"^```ts (\S+)\n(.*?)^```$", (CLIENT / "README.md").read_text(), re.DOTALL | re.MULTILINE))
-TOOLS = ("typescript", "@types/node", "react", "@types/react", "react-test-renderer", "@types/react-test-renderer")
-
-
-@dataclass(frozen=True, slots=True)
-class App:
-    """A folder in which the package is installed, and the services at which its samples play."""
-
-    folder: Path
-    tarball: Path
-    deployment: WebDeployment
-
-    def command(self, program: str, *arguments: str) -> list[str]:
-        return [str(NODE), str(self.folder / program), *arguments]
-
-    def variables(self) -> dict[str, str]:
-        return environment(NODE_EXTRA_CA_CERTS=str(self.deployment.authority))
-
-    def run(self, program: str, *arguments: str) -> list[str]:
-        """Return the lines that a sample writes."""
-        done = subprocess.run(
-            self.command(program, *arguments),
-            env=self.variables(),
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()
-
-    def player(self) -> BlockingClient:
-        endpoints = Endpoints.single(f"localhost:{self.deployment.port}", Tls(self.deployment.authority.read_bytes()))
-        return BlockingClient(endpoints, secrets.token_urlsafe(), "Native")
-
-
-@pytest.fixture(scope="module")
-def app(deployment: WebDeployment, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    folder = tmp_path_factory.mktemp("app")
-    with alone():
-        npm(CLIENT, "pack", "--pack-destination", str(folder))
-    (tarball,) = folder.glob("*.tgz")
-    (folder / "package.json").write_text('{"type": "module", "private": true}')
-    versions = {
-        name: version
-        for package in (FOLDER, CLIENT)
-        for name, version in json.loads((package / "package.json").read_text())["devDependencies"].items()
-    }
-    tools = [f"{name}@{versions[name]}" for name in TOOLS]
-    npm(folder, "install", str(tarball), *tools, "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
-    programs = {**SAMPLES, "render_table.ts": (Path(__file__).parent / "render_table.ts").read_text()}
-    for name, code in programs.items():
-        (folder / name).write_text(code.replace(README_ADDRESS, deployment.address))
-    yield App(folder, tarball, deployment)
-    shutil.rmtree(folder)
+SAMPLES = samples(CLIENT / "README.md")
 
 
 def test_the_package_has_code_readme_and_licence_only(app: App) -> None:
@@ -88,19 +28,7 @@ def test_the_package_has_code_readme_and_licence_only(app: App) -> None:
 @pytest.mark.parametrize(("module", "resolution"), [("nodenext", "nodenext"), ("esnext", "bundler")])
 def test_the_samples_compile(app: App, module: str, resolution: str) -> None:
     assert {"play.ts", "join.ts", "use_table.ts", "turn.ts", "watch.ts"} == SAMPLES.keys()
-    options = {"strict": True, "noEmit": True, "target": "es2022", "allowImportingTsExtensions": True}
-    options |= {"exactOptionalPropertyTypes": True, "noUncheckedIndexedAccess": True, "types": ["node"]}
-    options |= {"module": module, "moduleResolution": resolution, "lib": ["es2022", "dom", "dom.iterable"]}
-    (app.folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["*.ts"]}))
-    done = subprocess.run(
-        [str(NODE), "node_modules/typescript/bin/tsc"],
-        cwd=app.folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-    )
-    assert done.returncode == 0, done.stdout
+    app.compile(module, resolution)
 
 
 def test_a_game_against_bots(app: App) -> None:
