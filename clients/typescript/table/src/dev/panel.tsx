@@ -1,5 +1,6 @@
 // Several seats of one table in one window, and a panel that cuts, slows down and records their lines. Its texts are in
 // English only, because its readers are developers.
+import type { JsonObject } from "@bufbuild/protobuf";
 import { render } from "preact";
 import { useEffect, useReducer, useState } from "preact/hooks";
 
@@ -10,9 +11,11 @@ import { refusalText } from "../errors.js";
 import { hashOf, routeOf } from "../route.js";
 import { sayIn } from "../texts/page_texts.js";
 import { copiedTest } from "./copied_test.js";
+import { CopyButton } from "./copy_button.js";
 import { dealTable, hostOf, signInAll } from "./dealt_table.js";
 import { GameForm } from "./game_form.js";
 import { Lines } from "./lines.js";
+import type { Recording } from "./recording.js";
 import { SeatFrame } from "./seat_frame.js";
 import { Stream } from "./stream.js";
 import "./panel.css";
@@ -39,29 +42,12 @@ interface PanelProps {
 }
 
 function Panel({ count, lines }: PanelProps) {
-  const [entered, setEntered] = useState<Entered>();
-  const [table, setTable] = useState<Table>();
-  const [note, setNote] = useState("");
+  const { entered, table, fault, deal } = useTable(count, lines);
   const [shown, show] = useState(1);
   const [, redraw] = useReducer<number, void>((times) => times + 1, 0);
-  const fail = (error: unknown) => setNote(refusalText(error, undefined, sayIn("en")));
-  const open = (opened: Table) => {
-    lines.recording.clear();
-    setNote("");
-    history.replaceState(null, "", hashOf({ screen: "table", id: opened.tableId, link: "" }));
-    setTable(opened);
-  };
   useEffect(() => lines.subscribe(() => redraw()), [lines]);
-  useEffect(() => {
-    const begin = async () => {
-      const known = await enter(count);
-      setEntered(known);
-      const opened = await tableOfRoute(known);
-      if (opened) open(opened);
-    };
-    begin().catch(fail);
-  }, [count]);
   const pages = Array.from({ length: count }, (_, index) => index + 1);
+  const { recording } = lines;
   return (
     <div class="dev">
       <div class="dev-seats" data-columns={Math.min(count, 4)}>
@@ -70,13 +56,43 @@ function Panel({ count, lines }: PanelProps) {
         ))}
       </div>
       <aside class="dev-panel">
-        {entered && <GameForm games={entered.games} deal={(game, options) => void dealTable(entered.connections, game, options).then(open, fail)} />}
-        <p role="status">{note || (entered === undefined ? "Signing in…" : "")}</p>
-        {entered && table && <button type="button" onClick={() => void copy(entered, table, lines).then(() => setNote("Copied: run it with pytest."), fail)}>Copy as test ({lines.recording.actions.length} actions)</button>}
-        <Stream pages={pages} shown={shown} show={show} entries={lines.recording.of(shown)} />
+        {entered ? <GameForm games={entered.games} deal={deal} /> : <p role="status">Signing in…</p>}
+        {fault !== "" && <p role="alert" class="fault">{fault}</p>}
+        {entered && table && (
+          <CopyButton
+            key={table.tableId}
+            label={`Copy as test (${recording.actions.length} actions)`}
+            placeholder="A test in Python, of the actions so far"
+            write={() => testOf(entered, table, recording)}
+          />
+        )}
+        <Stream pages={pages} shown={shown} show={show} entries={recording.of(shown)} />
       </aside>
     </div>
   );
+}
+
+/** Sign all players in, and return the table of the address, or the one that was dealt since. */
+function useTable(count: number, { recording }: Lines) {
+  const [entered, setEntered] = useState<Entered>();
+  const [table, setTable] = useState<Table>();
+  const [fault, setFault] = useState("");
+  const fail = (error: unknown) => setFault(refusalText(error, undefined, sayIn("en")));
+  const open = (opened: Table | undefined) => {
+    if (opened === undefined) return;
+    recording.clear();
+    history.replaceState(null, "", hashOf({ screen: "table", id: opened.tableId, link: "" }));
+    setFault("");
+    setTable(opened);
+  };
+  useEffect(() => {
+    enter(count).then((known) => {
+      setEntered(known);
+      return tableOfRoute(known);
+    }).then(open).catch(fail);
+  }, [count]);
+  const deal = (game: GameDescription, options: JsonObject) => entered && void dealTable(entered.connections, game, options).then(open, fail);
+  return { entered, table, fault, deal };
 }
 
 async function enter(count: number): Promise<Entered> {
@@ -98,11 +114,10 @@ function seatOf({ connections }: Entered, { seats }: Table, page: number): numbe
   return seats.findIndex(({ playerId }) => playerId === connections[page - 1]?.session.player.playerId);
 }
 
-/** Copy the table, as far as this panel has seen it, as a test. */
-async function copy(entered: Entered, table: Table, { recording }: Lines): Promise<void> {
+/** Return the table, as far as this panel has seen it, as a test. */
+function testOf(entered: Entered, table: Table, recording: Recording): string {
   const { game, options = {}, seats } = table;
   const actions = recording.actions.map(({ page, action }) => ({ seat: seatOf(entered, table, page), action }));
   const bots = seats.flatMap(({ bot }) => (bot === "" ? [] : [bot]));
-  const address = new URL(location.origin);
-  await navigator.clipboard.writeText(copiedTest({ address, game, seatCount: seats.length, options, bots, actions }));
+  return copiedTest({ address: new URL(location.origin), game, seatCount: seats.length, options, bots, actions });
 }
