@@ -9,7 +9,8 @@ export function LinkField({ link }: { readonly link: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = () => {
     field.current?.select();
-    void copied(link).then(setCopied);
+    // The page may be one over plain HTTP, which has no other way.
+    setCopied(document.execCommand("copy"));
   };
   return (
     <>
@@ -17,11 +18,4 @@ export function LinkField({ link }: { readonly link: string }) {
       <button type="button" onClick={copy}>{isCopied ? say("copied") : say("copyLink")}</button>
     </>
   );
-}
-
-/** Copy a text that is selected, and return whether that was possible: a page over plain HTTP has no clipboard. */
-async function copied(text: string): Promise<boolean> {
-  const { clipboard } = navigator as { readonly clipboard?: Clipboard };
-  if (clipboard !== undefined) return clipboard.writeText(text).then(() => true, () => false);
-  return document.execCommand("copy");
 }
