@@ -3,7 +3,7 @@ import type { Action } from "./generated/croupier_api/v1/actions_pb.js";
 import type { Decision } from "./viewed_table.js";
 
 /** A tap so soon after a change was meant for what was there before. */
-const SETTLING_MILLISECONDS = 300;
+export const SETTLING_MILLISECONDS = 300;
 
 /** Acts as it was decided, as `Table.act` does; rejects if that is refused. */
 export type Act = (action: Action, decision: Decision) => Promise<void>;

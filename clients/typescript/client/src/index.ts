@@ -9,7 +9,7 @@ export {
   forTable,
 } from "./client.js";
 export { Device, type Store, memoryStore, ownStore } from "./device.js";
-export { type Act, DrawnActions } from "./drawn_actions.js";
+export { type Act, DrawnActions, SETTLING_MILLISECONDS } from "./drawn_actions.js";
 export { faultOf, isOvertaken, reasonOf, retryDelay, ruleOf, throwUnlessOvertaken } from "./errors.js";
 export type { Expandable } from "./expandable.js";
 export { type Language, type Values, fill, languageOf, sentence } from "./languages.js";

@@ -3,7 +3,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 
 import { create } from "@bufbuild/protobuf";
 
-import { type Decision, type Table, Words, ruleOf } from "@croupier/client";
+import { type Decision, DrawnActions, SETTLING_MILLISECONDS, type Table, Words, ruleOf } from "@croupier/client";
 import { type Action, ActionSchema, type Card, type GameDescription, LegalActionsSchema, type Pile } from "@croupier/client/contract";
 
 import { useChanges, useShared, useTicks } from "../connection.js";
@@ -55,11 +55,13 @@ export function TableScreen({ table, game }: TableScreenProps) {
   useSignals(table, settings);
   const close = () => setCover(undefined);
   const fail = (error: unknown) => setRefused({ text: refusalText(error, words, say), rule: ruleOf(error) });
+  const drawn = useMemo(() => decision && new DrawnActions((action, seen) => table.act(action, seen), decision), [table, decision?.sequence]);
+  const isSettled = useSettled(decision?.sequence);
   const act = (action: Action) => {
-    if (decision === undefined) return;
+    if (drawn?.isReady !== true) return;
     setRefused(undefined);
-    choose(nothingChosen(decision.legal));
-    void table.act(action, decision).catch(fail);
+    choose(nothingChosen(drawn.decision.legal));
+    void drawn.take(action).catch(fail);
   };
   const hand = handCards(view.seats[table.seat ?? -1]?.cards ?? [], view.cardOrder, (card) => decision !== undefined && isPlayable(decision, chosen, card), liftedCards(chosen));
   const tap = ({ card }: HandCard) => {
@@ -87,8 +89,8 @@ export function TableScreen({ table, game }: TableScreenProps) {
         buttons={decision === undefined ? [] : buttonsOf(decision, chosen, words, say, { choose, act })}
         reactions={shownReactions}
         tapCard={tap}
-        openPile={(pile) => setCover({ sheet: "pile", pile })}
-        openSeat={() => setCover({ sheet: "scores" })}
+        openPile={(pile) => isSettled() && setCover({ sheet: "pile", pile })}
+        openSeat={() => isSettled() && setCover({ sheet: "scores" })}
         heading={
           <header class="heading">
             <IconButton name="back" label={say("home")} onClick={() => go({ screen: "home" })} />
@@ -120,6 +122,12 @@ function useChosen(decision: Decision | undefined): [Chosen, (chosen: Chosen) =>
   const [kept, keep] = useState({ sequence: decision?.sequence, chosen: nothing });
   const chosen = kept.sequence === decision?.sequence ? kept.chosen : nothing;
   return [chosen, (next) => keep({ sequence: decision?.sequence, chosen: next })];
+}
+
+/** Return a function that returns whether a tap beside the buttons was meant for what it hit: buttons may just have gone. */
+function useSettled(sequence: bigint | undefined): () => boolean {
+  const changedAt = useMemo(() => performance.now(), [sequence]);
+  return () => performance.now() - changedAt >= SETTLING_MILLISECONDS;
 }
 
 function playOf(card: Card): Action {

@@ -1,4 +1,4 @@
-import{C as e,D as t,E as n,G as r,J as i,K as a,O as o,Q as s,S as c,T as l,V as u,Y as d,Z as f,c as p,d as m,h,l as g,q as _,u as v,v as y,w as b}from"./index-DNCcSWRC.js";import{n as x}from"./seat-DIYX9RmB.js";function S({address:e,game:t,seatCount:n,options:r,bots:i,actions:a}){let o=e.protocol===`https:`,s=e.port||(o?`443`:`80`),c=o?`, Tls(AUTHORITY.read_bytes())`:``;return`"""Plays a table as it was recorded in a browser.
+import{C as e,D as t,E as n,G as r,J as i,K as a,O as o,Q as s,S as c,T as l,V as u,Y as d,Z as f,c as p,d as m,h,l as g,q as _,u as v,v as y,w as b}from"./index-2l2dqGlJ.js";import{n as x}from"./seat-CQjS4C4u.js";function S({address:e,game:t,seatCount:n,options:r,bots:i,actions:a}){let o=e.protocol===`https:`,s=e.port||(o?`443`:`80`),c=o?`, Tls(AUTHORITY.read_bytes())`:``;return`"""Plays a table as it was recorded in a browser.
 
 The cards are dealt anew, so another seat may be to act, and an action may not be legal: then a legal one takes its
 place, of the same verb if there is one.
