@@ -12,6 +12,8 @@ const uncommented = Object.entries(contract).flatMap(([name, described]) => {
 });
 
 export default {
+  // A link to a source needs a remote repository, which a copy of the project may lack.
+  disableSources: true,
   entryPoints: ["src/index.ts", "src/contract.ts", "src/replays.ts"],
   tsconfig: "tsconfig.build.json",
   out: "docs",

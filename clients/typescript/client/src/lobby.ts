@@ -56,7 +56,15 @@ export async function openTable({ lobby }: Pick<Connection, "lobby">, spec: Tabl
 }
 
 /** A table, by the invite code that its players pass on, or by its id, which is enough for a public one. */
-export type Target = { readonly inviteCode: string } | { readonly tableId: string };
+export type Target =
+  | {
+      /** The invite code, in upper or lower case. */
+      readonly inviteCode: string;
+    }
+  | {
+      /** The table's id. */
+      readonly tableId: string;
+    };
 
 /** Return a table, without taking a seat; throws a refusal of one that does not exist. */
 export async function findTable({ lobby }: Pick<Connection, "lobby">, target: Target): Promise<LobbyTable> {
