@@ -21,7 +21,7 @@ def settle(future: "asyncio.Future[Result]", outcome: Result | Exception) -> Non
 
 
 def call_back(work: Coroutine[Any, Any, Result], done: Callback[Result]) -> "asyncio.Task[Result]":
-    """Run a coroutine in a task, whose outcome `done` receives unless the task is cancelled; returns the task."""
+    """Run a coroutine in a task, whose outcome `done` receives, as ConnectionAbortedError if it is cancelled."""
     task = asyncio.create_task(work)
     task.add_done_callback(partial(_report, done))
     return task
@@ -29,9 +29,9 @@ def call_back(work: Coroutine[Any, Any, Result], done: Callback[Result]) -> "asy
 
 def _report(done: Callback[Result], task: "asyncio.Task[Result]") -> None:
     if task.cancelled():
-        return
-    error = task.exception()
-    if error is None:
+        # Also if no caller cancelled it: a driver may cancel what it waits for when its connection is lost.
+        done(ConnectionAbortedError("cancelled before its outcome was known"))
+    elif (error := task.exception()) is None:
         done(task.result())
     elif isinstance(error, Exception):
         done(error)
