@@ -14,6 +14,8 @@ from loadtest.judge.streams import ViewerHistory, ViewerState
 from loadtest.judge.violations import Found, Invariant, Violation
 from loadtest.record import DeliveryLimit, ShownSeat
 
+MAX_TURNS = 4
+"""The number of states that a violation names."""
 RUNNING = (tables_pb2.TABLE_STATE_FORMING, tables_pb2.TABLE_STATE_PLAYING)
 
 
@@ -162,7 +164,9 @@ def check_turns(history: ViewerHistory, log: Log) -> Iterator[Found]:
     for shown in history.record.shown_seats:
         seat, possible = lobby_pb2.MySeat.FromString(shown.body), _possible_states(log, begins, shown)
         if possible and not any(_agrees(seat, state) for state in possible.values()):
-            detail = f"{history.name}: the list of tables shows {str(seat).strip()}"
+            detail = f"{history.name}: the list of tables shows {_turn(seat.is_to_act, _deadline(seat), seat.is_away)}"
+            turns = [f"{sequence}: {_turn_at(seat.seat, state)}" for sequence, state in possible.items()]
+            detail += f", asked at {shown.since_milliseconds}; the log has at entry {'; '.join(turns[-MAX_TURNS:])}"
             yield Invariant.OWN_TABLES_WRONG, max(possible), detail
 
 
@@ -192,12 +196,26 @@ def _possible_states(log: Log, begins: Mapping[int, int], shown: ShownSeat) -> d
 
 def _agrees(seat: lobby_pb2.MySeat, state: ViewerState) -> bool:
     is_to_act, clock = seat.seat in state.view.seats_to_act, state.clock
-    deadline = seat.deadline_time.ToMilliseconds() if seat.HasField("deadline_time") else 0
     return (
         seat.is_to_act == is_to_act
         and seat.is_away == (seat.seat in clock.away_seats)
-        and (not is_to_act or deadline == clock.deadline_unix_ms)
+        and (not is_to_act or _deadline(seat) == clock.deadline_unix_ms)
     )
+
+
+def _deadline(seat: lobby_pb2.MySeat) -> int:
+    return seat.deadline_time.ToMilliseconds() if seat.HasField("deadline_time") else 0
+
+
+def _turn_at(seat: int, state: ViewerState) -> str:
+    clock = state.clock
+    return _turn(seat in state.view.seats_to_act, clock.deadline_unix_ms, seat in clock.away_seats)
+
+
+def _turn(is_to_act: bool, deadline: int, is_away: bool) -> str:
+    """Return the turn of a seat in words."""
+    turn = f"its turn until {deadline}" if is_to_act else "no turn"
+    return f"{turn} and it is away" if is_away else turn
 
 
 def _wrong(table_id: str, detail: str) -> Violation:
