@@ -5,13 +5,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
 
 from tests.programs import program
 
 PHONE = ViewportSize(width=360, height=740)
 DESKTOP = ViewportSize(width=1280, height=800)
 ANSWER_MILLISECONDS = 60_000.0
+NETWORK_CHANGED = "net::ERR_NETWORK_CHANGED"
+"""Other tests change the networks of the machine, which ends the requests of every page."""
+MAX_LOADS = 3
 FLAGS = (
     # Chromium's sandbox does not work in many containers; it opens our own page only.
     "--no-sandbox",
@@ -44,25 +47,33 @@ class OpenedPage:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def _console(self, message: ConsoleMessage) -> None:
-        # Other tests change the networks of the machine, which ends the requests of every page.
-        if message.type in ("error", "warning") and "net::ERR_NETWORK_CHANGED" not in message.text:
+        if message.type in ("error", "warning") and NETWORK_CHANGED not in message.text:
             self.complaints.append(message.text)
 
 
 @contextmanager
 def opened_page(browser: Browser, url: str, viewport: ViewportSize = PHONE, **context: Any) -> Iterator[OpenedPage]:
     """Open a page as a new visitor, who trusts every certificate; the caller decides on its complaints."""
-    visitor = browser.new_context(
-        viewport=viewport, has_touch=viewport == PHONE, ignore_https_errors=True, locale="en", **context
-    )
+    settings = {"locale": "en", **context}
+    visitor = browser.new_context(viewport=viewport, has_touch=viewport == PHONE, ignore_https_errors=True, **settings)
     visitor.set_default_timeout(ANSWER_MILLISECONDS)
     try:
         opened = OpenedPage(visitor.new_page())
         opened.listen()
-        opened.page.goto(url)
+        _load(opened.page, url)
         yield opened
     finally:
         visitor.close()
+
+
+def _load(page: Page, url: str) -> None:
+    for attempt in range(1, MAX_LOADS + 1):
+        try:
+            page.goto(url)
+            return
+        except Error as error:
+            if NETWORK_CHANGED not in error.message or attempt == MAX_LOADS:
+                raise
 
 
 @contextmanager

@@ -1,10 +1,13 @@
-"""Proposals in the browser: another player proposes, and the person votes."""
+"""Proposals in the browser: a person proposes, and votes on what another player proposes."""
 
 import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
+from croupier_api.v1.games_pb2 import ProposalDescription
 from croupier_client import BlockingClient, Endpoints, Tls
 from tests.web.browsers import ANSWER_MILLISECONDS, opened_browser, quiet_page
 from tests.web.conftest import WebDeployment
@@ -12,22 +15,47 @@ from tests.web.conftest import WebDeployment
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("button", ["Agree", "Decline"])
-def test_a_person_votes_on_a_proposal(deployment: WebDeployment, button: str) -> None:
+@contextmanager
+def solo_with_a_person(deployment: WebDeployment) -> Iterator[tuple[Page, BlockingClient, str]]:
+    """Begin a game of Solo of a native player, the page and two bots; yields its id too."""
     endpoints = Endpoints.single(f"localhost:{deployment.port}", Tls(deployment.authority.read_bytes()))
     with (
         opened_browser() as browser,
         BlockingClient(endpoints, secrets.token_urlsafe(), "Native") as client,
         quiet_page(browser, deployment.address) as page,
     ):
-        proposal, *_ = next(game for game in client.list_games().games if game.game == "solo").proposals
         created = client.create_table(game="solo", seat_count=4, bots=["", ""]).table
         page.evaluate(f"location.hash = '#/j/{created.invite_code}'")
         page.get_by_role("button", name="Take a seat").click()
         page.get_by_role("button", name="I am ready").click()
         client.set_ready(table_id=created.table_id)
         page.locator(".hand").wait_for()
-        client.create_proposal(table_id=created.table_id, request_id="propose", proposal=proposal.name)
+        yield page, client, created.table_id
+
+
+def proposals_of_solo(client: BlockingClient) -> Sequence[ProposalDescription]:
+    return next(game for game in client.list_games().games if game.game == "solo").proposals
+
+
+@pytest.mark.parametrize(("button", "outcome"), [("Agree", "all agreed"), ("Decline", "Guest declined")])
+def test_a_person_votes_on_a_proposal(deployment: WebDeployment, button: str, outcome: str) -> None:
+    with solo_with_a_person(deployment) as (page, client, table_id):
+        proposal, *_ = proposals_of_solo(client)
+        client.create_proposal(table_id=table_id, request_id="propose", proposal=proposal.name)
         expect(page.locator(".proposal")).to_contain_text("Native proposes", timeout=ANSWER_MILLISECONDS)
         page.locator(".proposal").get_by_role("button", name=button).click()
-        expect(page.locator(".proposal")).to_have_count(0, timeout=ANSWER_MILLISECONDS)
+        expect(page.locator(".proposal")).to_contain_text(outcome, timeout=ANSWER_MILLISECONDS)
+        expect(page.locator(".proposal")).to_be_hidden(timeout=ANSWER_MILLISECONDS)
+
+
+def test_a_person_proposes_after_reading_the_meaning(deployment: WebDeployment) -> None:
+    with solo_with_a_person(deployment) as (page, client, table_id), client.play_table(table_id) as table:
+        proposal, *_ = proposals_of_solo(client)
+        page.get_by_role("button", name="Menu").click()
+        page.get_by_role("button", name="Propose").first.click()
+        expect(page.get_by_role("dialog")).to_contain_text(proposal.meaning)
+        assert table.proposal is None
+        page.get_by_role("dialog").get_by_role("button", name="Propose").click()
+        while table.proposal is None:
+            table.wait_for_change(timeout_seconds=ANSWER_MILLISECONDS / 1000)
+        assert table.proposal.name == proposal.name

@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { type MessageInitShape, create } from "@bufbuild/protobuf";
 import { Card, type FactSchema, GameDescriptionSchema, PileRole, TableUpdateSchema, TableViewSchema } from "@croupier/client/contract";
 
-import { scenesOf } from "./scenes.js";
+import { scenesOf, trickThatWent } from "./scenes.js";
 
 type FactInit = NonNullable<Exclude<MessageInitShape<typeof FactSchema>, { readonly $typeName: string }>["fact"]>;
 
@@ -46,4 +46,13 @@ test("an action of another seat comes after a pause, and one's own at once", () 
 test("a new round waits until the old one was seen", () => {
   const parts = scenes([PLAY, TAKEN, GONE, { case: "roundStarted", value: { round: 2 } }], 0);
   assert.deepEqual(parts.map(({ view }) => view.round), [0, 0, 2]);
+});
+
+test("the trick that went is whole, and has its taker", () => {
+  const cards = [{ card: Card.KING_OF_SPADES, seat: 1 }, { card: Card.ACE_OF_SPADES, seat: 0 }];
+  const gone = trickThatWent(BEFORE, scenes([PLAY, TAKEN, GONE], 0), GAME);
+  assert.deepEqual(gone?.cards.map(({ card, seat }) => ({ card, seat })), cards);
+  assert.equal(gone?.taker, 0);
+  assert.equal(trickThatWent(BEFORE, scenes([PLAY], 0), GAME), undefined);
+  assert.equal(trickThatWent(BEFORE, scenes([PLAY, GONE], 0), GAME)?.taker, undefined);
 });

@@ -26,12 +26,21 @@ export function scenesOf(before: TableView, update: TableUpdate, viewer: Viewer,
   });
 }
 
-/** Return the last trick that went from the table in these scenes, whole; `before` is the view before the first. */
-export function trickThatWent(before: TableView, scenes: readonly Scene[], game: GameDescription): Pile | undefined {
+/** A trick that went from the table, whole. */
+export interface GoneTrick {
+  readonly cards: Pile["cards"];
+  /** The seat that took it; undefined if none did. */
+  readonly taker: number | undefined;
+}
+
+/** Return the last trick that went in these scenes; `before` is the view before the first. */
+export function trickThatWent(before: TableView, scenes: readonly Scene[], game: GameDescription): GoneTrick | undefined {
   const index = scenes.findLastIndex(({ facts }) => facts.some(({ fact }) => fact.case === "cardsMoved" && leavesTrick(fact.value, game)));
-  if (index < 0) return undefined;
   const { piles } = scenes[index - 1]?.view ?? before;
-  return piles.find(({ name, cards }) => cards.length > 0 && isTrick(name, game));
+  const pile = index < 0 ? undefined : piles.find(({ name, cards }) => cards.length > 0 && isTrick(name, game));
+  if (pile === undefined) return undefined;
+  const taken = scenes[index]?.facts.find(({ fact }) => fact.case === "trickTaken")?.fact;
+  return { cards: pile.cards, taker: taken?.case === "trickTaken" ? taken.value.seat : undefined };
 }
 
 interface Part {

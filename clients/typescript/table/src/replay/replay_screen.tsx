@@ -1,8 +1,8 @@
 // The screen of a finished table: each step as it was seen with the chosen eyes.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { type Viewer, Words, reasonOf, updateTexts } from "@croupier/client";
-import { ErrorReason, type GameDescription, type Pile } from "@croupier/client/contract";
+import { type Connection, type Viewer, Words, forTable, reasonOf, updateTexts } from "@croupier/client";
+import { ErrorReason, type GameDescription, LinkPurpose, type Pile } from "@croupier/client/contract";
 import type { Replay } from "@croupier/client/replays";
 
 import { useShared } from "../connection.js";
@@ -62,16 +62,20 @@ interface ShownProps {
 }
 
 function Shown({ route, replay, game, eyes, setEyes }: ShownProps) {
-  const { connection: { language }, go } = useShared();
+  const { connection, go } = useShared();
   const say = useSay();
   const root = useRef<HTMLDivElement>(null);
   const [pile, openPile] = useState<Pile>();
   const playback = usePlayback(replay, game, root, route.step ?? 0);
-  const words = useMemo(() => new Words(game, language, replay.table.seats.map(({ name }) => name)), [game, replay]);
+  const words = useMemo(() => new Words(game, connection.language, replay.table.seats.map(({ name }) => name)), [game, replay]);
   const { view } = playback.scene;
   const hash = hashOf({ ...route, step: playback.step, eyes: eyesText(eyes) });
   useAddress(hash);
   const frame = frameOf(replay, playback);
+  const addressOf = async () => {
+    const link = route.link || (await linkOf(connection, route.id));
+    return `${location.origin}${location.pathname}${hashOf({ ...route, link, step: playback.step, eyes: eyesText(eyes) })}`;
+  };
   return (
     <div ref={root} class="replay-screen">
       <TableArea
@@ -92,7 +96,7 @@ function Shown({ route, replay, game, eyes, setEyes }: ShownProps) {
             <IconButton name="back" label={say("home")} onClick={() => go({ screen: "home" })} />
             <h1>{game.name}<small>{view.round > 0 && words.round(view.round)}</small></h1>
             <ProofBadge id={route.id} link={route.link} />
-            <ShareButton address={`${location.origin}${location.pathname}${hash}`} />
+            <ShareButton moment={hash} addressOf={addressOf} />
           </header>
         }
       />
@@ -108,9 +112,27 @@ function Shown({ route, replay, game, eyes, setEyes }: ShownProps) {
 
 const NO_REACTIONS: ReadonlyMap<number, string> = new Map();
 
-function frameOf({ table: { seats, teams }, eyes }: Replay, { scene: { view } }: Playback): Frame {
+/** Return a link to the replay; empty at a table that gives none to this person, or to which all have access. */
+async function linkOf({ engine }: Connection, tableId: string): Promise<string> {
+  return engine.createLink({ tableId, purpose: LinkPurpose.REPLAY }, forTable(tableId)).then(({ link }) => link, () => "");
+}
+
+function frameOf(replay: Replay, { scene: { view }, step }: Playback): Frame {
+  const { table: { seats, teams }, eyes } = replay;
   const seat = eyes === "all" ? undefined : eyes;
-  return { view, seats, teams, seat, legal: undefined, presence: undefined, proposal: undefined, awaySeats: [], leftSeats: [] };
+  return { view, seats, teams, seat, legal: undefined, presence: undefined, proposal: undefined, awaySeats: [], leftSeats: leftSeatsAt(replay, step) };
+}
+
+/** Return the seats whose players had left them at a step. */
+function leftSeatsAt(replay: Replay, step: number): readonly number[] {
+  const left = new Set<number>();
+  for (let at = 1; at <= step; at += 1) {
+    const { seat, isAway } = replay.updateAt(at);
+    if (seat === undefined || isAway === undefined) continue;
+    if (isAway) left.add(seat);
+    else left.delete(seat);
+  }
+  return [...left];
 }
 
 /** Say when a step was, and what happened in it. */

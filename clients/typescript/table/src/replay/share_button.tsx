@@ -7,16 +7,23 @@ import { useSay } from "../texts/page_texts.js";
 /** What of the navigator a page over plain HTTP lacks. */
 type Sharing = { readonly share?: (data: ShareData) => Promise<void>; readonly clipboard?: Clipboard };
 
-export function ShareButton({ address }: { readonly address: string }) {
+interface ShareButtonProps {
+  /** The shown moment, whose link was not shared yet when it changes. */
+  readonly moment: string;
+  /** Returns the address that others can open. */
+  readonly addressOf: () => Promise<string>;
+}
+
+export function ShareButton({ moment, addressOf }: ShareButtonProps) {
   const say = useSay();
-  const [shared, setShared] = useState<{ readonly address: string; readonly isCopied: boolean }>();
-  const share = () => void send(address).then((isCopied) => setShared({ address, isCopied }), () => {});
-  const isShared = shared?.address === address;
+  const [shared, setShared] = useState<{ readonly moment: string; readonly address: string; readonly isCopied: boolean }>();
+  const share = () => void addressOf().then(async (address) => setShared({ moment, address, isCopied: await send(address) })).catch(() => {});
+  const isShared = shared?.moment === moment;
   const label = say(isShared && shared.isCopied ? "copied" : "copyMoment");
   return (
     <>
       <button type="button" class="icon-button" aria-label={label} title={label} onClick={share}><Icon name={isShared && shared.isCopied ? "check" : "share"} /></button>
-      {isShared && !shared.isCopied && <input class="moment-link" readOnly value={address} aria-label={say("copyMoment")} onFocus={({ currentTarget }) => currentTarget.select()} />}
+      {isShared && !shared.isCopied && <input class="moment-link" readOnly value={shared.address} aria-label={say("copyMoment")} onFocus={({ currentTarget }) => currentTarget.select()} />}
     </>
   );
 }

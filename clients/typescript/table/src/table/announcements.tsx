@@ -3,10 +3,15 @@ import { useEffect, useState } from "preact/hooks";
 
 import { type Table, type Words, updateTexts } from "@croupier/client";
 
+import { useSay } from "../texts/page_texts.js";
+
 /** The lines that a reader may still have to read. */
 const MAX_LINES = 6;
+/** A person who does not see the clock hears once that so little time is left. */
+const LITTLE_SECONDS = 10;
 
 export function Announcements({ table, words }: { readonly table: Table; readonly words: Words }) {
+  const say = useSay();
   const [lines, setLines] = useState<readonly { readonly key: string; readonly text: string }[]>([]);
   useEffect(() => table.subscribe((change) => {
     if (change.kind !== "event" || change.event.eventKind.case !== "update") return;
@@ -14,8 +19,10 @@ export function Announcements({ table, words }: { readonly table: Table; readonl
     const texts = updateTexts(change.event.eventKind.value, words).filter((text) => text !== "");
     setLines((before) => [...before, ...texts.map((text, index) => ({ key: `${sequence} ${index}`, text }))].slice(-MAX_LINES));
   }), [table, words]);
+  const isLate = table.legal !== undefined && (table.secondsLeft ?? Number.POSITIVE_INFINITY) <= LITTLE_SECONDS;
   return (
     <div class="announcements" role="log" aria-live="polite" lang={words.language}>
+      {isLate && <p key={`${table.sequence} late`}>{say("littleTime", { count: LITTLE_SECONDS })}</p>}
       {lines.map(({ key, text }) => <p key={key}>{text}</p>)}
     </div>
   );

@@ -2,6 +2,7 @@
 import type { Words } from "@croupier/client";
 import type { SeatView } from "@croupier/client/contract";
 
+import { useSay } from "../texts/page_texts.js";
 import { Bubble } from "./bubble.js";
 
 /** The colours of seats by number, all dark enough for white letters. */
@@ -25,6 +26,7 @@ export interface SeatBadgeProps {
 }
 
 export function SeatBadge({ number, name, isBot, state, isDealer, isToAct, isDeclarer, absence, bubble, words, timeLeft, open }: SeatBadgeProps) {
+  const say = useSay();
   const { cardCount, score, tricksTaken, isOut, place } = state;
   const style = { "--left": timeLeft ?? 1, "--seat-colour": COLOURS[number % COLOURS.length] };
   return (
@@ -36,7 +38,7 @@ export function SeatBadge({ number, name, isBot, state, isDealer, isToAct, isDec
       data-out={isOut}
       data-absent={absence !== ""}
       style={style}
-      aria-label={labelOf(name, state, absence, words)}
+      aria-label={labelOf(name, state, isToAct ? say("hasTurn") : "", absence, words)}
       onClick={open}
     >
       <span class="avatar">
@@ -55,9 +57,10 @@ export function SeatBadge({ number, name, isBot, state, isDealer, isToAct, isDec
   );
 }
 
-function labelOf(name: string, { score, cardCount, tricksTaken, isOut }: SeatView, absence: string, words: Words): string {
+function labelOf(name: string, { score, cardCount, tricksTaken, isOut }: SeatView, turn: string, absence: string, words: Words): string {
   const parts = [
     `${name}: ${score}`,
+    turn,
     cardCount > 0 && words.cards([], cardCount),
     words.game.hasTricks && words.say("tricks", { count: tricksTaken }),
     isOut && words.say("isOut"),

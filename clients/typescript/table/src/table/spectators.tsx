@@ -7,8 +7,11 @@ import { useSay } from "../texts/page_texts.js";
 export function Spectators({ table: { presence, seat } }: { readonly table: Table }) {
   const say = useSay();
   const count = presence?.spectatorCount ?? 0;
-  if (seat === undefined) return <p class="watchers">{say("watchingNow")}</p>;
-  if (count === 0) return null;
   const label = say("spectators", { count });
-  return <p class="watchers" role="img" aria-label={label} title={label}><Icon name="eye" /> {count}</p>;
+  return (
+    <p class="watchers">
+      {seat === undefined && say("watchingNow")}
+      {count > 0 && <span role="img" aria-label={label} title={label}><Icon name="eye" /> {count}</span>}
+    </p>
+  );
 }

@@ -34,7 +34,7 @@ export function TableArea({ frame, words, hand, isChoosing, hint, seconds, timeL
   const { view, seats, seat } = frame;
   const isTurn = frame.legal !== undefined;
   return (
-    <main class="table" data-seats={seats.length}>
+    <main class="table" data-seats={seats.length} data-seated={seat !== undefined}>
       {heading}
       <Known view={view} words={words} />
       <div class="around">

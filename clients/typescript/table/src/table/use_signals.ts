@@ -1,17 +1,16 @@
-// Sounds and vibration, by the person's settings, for what they would otherwise have to look for.
+// Sounds and vibration, by the person's settings.
 import { useEffect, useRef } from "preact/hooks";
 
 import type { Table } from "@croupier/client";
 
 import type { Settings } from "../settings.js";
+import { SOUNDS, soundOf } from "./signals.js";
 
-/** What is heard: frequencies in hertz, one after another. */
-const SOUNDS = { card: [520], turn: [660, 880], over: [523, 659, 784] } as const;
 const NOTE_SECONDS = 0.09;
 const VOLUME = 0.06;
 const VIBRATION_MILLISECONDS = 60;
 
-/** Signal each action of others, the person's own turn, and the end of the game. */
+/** Signal the actions of others, tricks, the person's own turn, and the end of the game. */
 export function useSignals(table: Table, { hasSounds, vibrates }: Settings): void {
   const audio = useRef<AudioContext | undefined>(undefined);
   useEffect(() => () => void audio.current?.close(), []);
@@ -23,13 +22,15 @@ export function useSignals(table: Table, { hasSounds, vibrates }: Settings): voi
       const isTurn = table.legal !== undefined;
       const isNewTurn = isTurn && !wasTurn;
       wasTurn = isTurn;
-      if (hasSounds) play((audio.current ??= new AudioContext()), SOUNDS[table.isOver ? "over" : isNewTurn ? "turn" : "card"]);
+      // Until the person has tapped the page, a browser would keep all sounds, and play them with the first tap.
+      if (navigator.userActivation?.hasBeenActive === false) return;
+      const sound = soundOf(change.event.eventKind.value, { seat: table.seat, isNewTurn, isOver: table.isOver });
+      if (hasSounds && sound !== undefined) play((audio.current ??= new AudioContext()), SOUNDS[sound]);
       if (vibrates && isNewTurn && "vibrate" in navigator) navigator.vibrate(VIBRATION_MILLISECONDS);
     });
   }, [table, hasSounds, vibrates]);
 }
 
-/** Play notes; a browser keeps the context silent until the person has tapped the page. */
 function play(audio: AudioContext, frequencies: readonly number[]): void {
   frequencies.forEach((frequency, index) => {
     const [note, volume, start] = [audio.createOscillator(), audio.createGain(), audio.currentTime + index * NOTE_SECONDS];

@@ -3,9 +3,9 @@ import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Table } from "@croupier/client";
-import type { GameDescription, Pile, TableView } from "@croupier/client/contract";
+import type { GameDescription, TableView } from "@croupier/client/contract";
 
-import { type Scene, scenesOf, trickThatWent } from "../motion/scenes.js";
+import { type GoneTrick, type Scene, scenesOf, trickThatWent } from "../motion/scenes.js";
 import { Stage } from "../motion/stage.js";
 import { useFlights } from "../motion/use_flights.js";
 
@@ -15,13 +15,13 @@ export interface Staged {
   /** Whether nothing waits to be shown: only then a person acts on what they see. */
   readonly isNewest: boolean;
   /** The last trick that went while the person watched. */
-  readonly lastTrick: Pile | undefined;
+  readonly lastTrick: GoneTrick | undefined;
 }
 
 /** Follow a table scene by scene; `root` contains the places between which cards move. */
 export function useStage(table: Table, game: GameDescription, root: RefObject<HTMLElement | null>): Staged {
   const [scene, setScene] = useState<Scene>({ view: table.view, facts: [], restBefore: 0 });
-  const [lastTrick, setLastTrick] = useState<Pile>();
+  const [lastTrick, setLastTrick] = useState<GoneTrick>();
   const launch = useRef(() => {});
   launch.current = useFlights(root, scene);
   const drawn = table.revision;
@@ -49,8 +49,9 @@ export function useStage(table: Table, game: GameDescription, root: RefObject<HT
     return () => {
       unsubscribe();
       document.removeEventListener("visibilitychange", hurry);
-      stage.stop();
     };
   }, [table, stage, game]);
+  // Not above: what waits is still to be shown when the description of the game is read again.
+  useEffect(() => () => stage.stop(), [stage]);
   return { view: scene.view, isNewest: stage.isNewest, lastTrick };
 }

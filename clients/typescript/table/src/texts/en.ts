@@ -140,6 +140,12 @@ export const en = {
   dealOf: "Round {round}, shuffle {shuffle}",
   proved: "proved",
   notProved: "not proved",
+  allMustAgree: "All seats must agree before the time is over.",
+  proposalAgreed: "all agreed",
+  proposalDeclined: "{seat} declined",
+  proposalLapsed: "not all agreed in time",
+  littleTime: "{count} seconds left",
+  hasTurn: "has the turn",
 } as const;
 
 /** The page's texts in one language. */

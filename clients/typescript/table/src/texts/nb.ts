@@ -131,4 +131,10 @@ export const nb: PageTexts = {
   dealOf: "Runde {round}, stokking {shuffle}",
   proved: "bevist",
   notProved: "ikke bevist",
+  allMustAgree: "Alle plasser må si ja før tiden er ute.",
+  proposalAgreed: "alle sa ja",
+  proposalDeclined: "{seat} sa nei",
+  proposalLapsed: "ikke alle sa ja i tide",
+  littleTime: "{count} sekunder igjen",
+  hasTurn: "har turen",
 };

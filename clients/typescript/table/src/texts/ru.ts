@@ -131,4 +131,10 @@ export const ru: PageTexts = {
   dealOf: "Раздача {round}, тасование {shuffle}",
   proved: "доказано",
   notProved: "не доказано",
+  allMustAgree: "Согласиться должны все места, пока не вышло время.",
+  proposalAgreed: "все согласны",
+  proposalDeclined: "{seat} против",
+  proposalLapsed: "не все согласились вовремя",
+  littleTime: "Осталось секунд: {count}",
+  hasTurn: "ходит",
 };
