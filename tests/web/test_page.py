@@ -116,6 +116,16 @@ def test_from_the_link_to_the_first_card(deployment: WebDeployment, browser: Bro
         expect(page.locator(".hand .in-hand").first).to_be_visible(timeout=ANSWER_MILLISECONDS)
 
 
+def test_a_person_keeps_the_name_that_they_chose(deployment: WebDeployment, browser: Browser) -> None:
+    with quiet_page(browser, deployment.address) as page:
+        page.get_by_role("button", name="Settings").click()
+        page.get_by_label("Name").fill("Kari")
+        with page.expect_response("**/UpdatePlayer"):
+            page.get_by_role("button", name="Save").click()
+        page.reload()
+        expect(page.get_by_text("You are Kari")).to_be_visible(timeout=ANSWER_MILLISECONDS)
+
+
 def test_names_of_others_are_texts(deployment: WebDeployment, browser: Browser) -> None:
     with host(deployment, "<b>Native</b>") as client, quiet_page(browser, deployment.address) as page:
         open_invitation(page, client, game="thulla", seat_count=2)

@@ -1,7 +1,7 @@
 // The app: signs the player in, and shows the screen of its address.
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { type ConnectSettings, type Connection, type Language, MyTables, type Store, connect, languageOf, listGames, openTable } from "@croupier/client";
+import { type ConnectSettings, type Connection, Device, type Language, MyTables, type Store, connect, languageOf, listGames, openTable } from "@croupier/client";
 import type { GameDescription, ReactionDescription } from "@croupier/client/contract";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 
@@ -134,7 +134,9 @@ function useEntered(address: string, store: Store, language: Language, line: Lin
 }
 
 async function enter(address: string, store: Store, language: Language, line: Line = {}): Promise<Entered> {
-  const connection = await connect(address, { name: sayIn(language)("guest"), store, language, transport: "websocket", ...line });
+  // A player whom the device knows keeps the name that they have chosen.
+  const isKnown = new Device(store, new URL(address).origin).secret !== undefined;
+  const connection = await connect(address, { name: isKnown ? "" : sayIn(language)("guest"), store, language, transport: "websocket", ...line });
   const { games, reactions } = await listGames(connection);
   return { connection, games, reactions };
 }
