@@ -14,12 +14,16 @@ interface SheetProps {
 export function Sheet({ title, close, children }: SheetProps) {
   const say = useSay();
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // Else the browser would choose a button, which would look like the one to press.
+    dialog.current?.focus();
+  }, []);
   const onClick = (event: MouseEvent) => {
     if (event.target === dialog.current) close();
   };
   return (
-    <dialog class="sheet" ref={dialog} aria-labelledby="sheet-title" onClose={close} onClick={onClick}>
+    <dialog class="sheet" tabIndex={-1} ref={dialog} aria-labelledby="sheet-title" onClose={close} onClick={onClick}>
       <div class="sheet-body">
         <header>
           <h2 id="sheet-title">{title}</h2>

@@ -52,7 +52,8 @@ function BlockView({ block, rule }: { readonly block: Block; readonly rule: stri
       return <ul>{block.items.map(({ text, anchors }, index) => <li key={index} class={asked(anchors)}><Line text={text} /></li>)}</ul>;
     case "table":
       return (
-        <table>
+        // A wide one is scrolled, also by the keyboard.
+        <table tabIndex={0}>
           <thead><tr>{block.head.map((cell, index) => <th key={index}><Line text={cell} /></th>)}</tr></thead>
           <tbody>{block.rows.map((row, number) => <tr key={number}>{row.map((cell, index) => <td key={index}><Line text={cell} /></td>)}</tr>)}</tbody>
         </table>

@@ -26,7 +26,7 @@ export function ResultSheet({ table, words }: { readonly table: Table; readonly 
       <ol class="ranking">
         {placesOf(table).map(({ place, seat }) => (
           <li key={seat} data-own={seat === table.seat}>
-            <span class="rank">{place}</span>
+            <span class="rank" data-first={place === 1}>{place}</span>
             <span class="ranked">{words.seat(seat)}</span>
             <span class="ranked-score">{table.view.seats[seat]?.score}</span>
           </li>
