@@ -7,7 +7,7 @@ from typing import Any
 
 import uvloop
 
-from benchmarks import engine, gateway, instructions, lobby, rules, scale
+from benchmarks import engine, gateway, instructions, lobby, page, rules, scale
 from benchmarks.measurement import Row
 
 PARTS: Mapping[str, Callable[[], Coroutine[Any, Any, Sequence[Row]]]] = {
@@ -18,6 +18,7 @@ PARTS: Mapping[str, Callable[[], Coroutine[Any, Any, Sequence[Row]]]] = {
     "pace": engine.compare_human_pace,
     "lobby": lobby.compare,
     "gateway": gateway.compare,
+    "page": page.compare,
 }
 
 

@@ -28,6 +28,7 @@ FILES = page_files()
 [PAGE] = [file for file in FILES if file.name == INDEX]
 [SCRIPT] = [file for file in FILES if re.fullmatch(r"assets/index-.*\.js", file.name)]
 EVERY_FILE = pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
+MAX_PAGE_BYTES = 150_000
 TYPES = {"css": "text/css", "html": "text/html", "js": "text/javascript", "svg": "image/svg+xml", "png": "image/png"}
 UNKNOWN = (404, grpc.StatusCode.UNIMPLEMENTED, "unknown path or method")
 OTHER_METHOD = (405, grpc.StatusCode.UNIMPLEMENTED, "this path has other methods")
@@ -70,6 +71,14 @@ def test_a_file_that_gzip_makes_shorter_is_served_so(gateway: Gateway, file: Pag
         assert answer.headers["content-length"] == str(len(answer.body))
     assert answer.headers["content-type"] == gateway.ask("HEAD", file.path).headers["content-type"]
     has_page_headers(answer)
+
+
+def test_what_a_table_needs_is_small() -> None:
+    """The document, its script and its style, which have the cards too, as they are sent."""
+    named = [file for file in FILES if file.name == INDEX or file.name.encode() in PAGE.content]
+    needed = [file for file in named if not file.name.endswith(".png")]
+    assert SCRIPT in needed
+    assert sum(len(file.compressed or file.content) for file in needed) < MAX_PAGE_BYTES
 
 
 @pytest.mark.parametrize("accepted", ["identity", "gzip"])
