@@ -6,6 +6,8 @@ from typing import Any, TypedDict
 
 from playwright.sync_api import Page
 
+from croupier_client import BlockingTable, choose_random_action
+
 GAME_SECONDS = 240.0
 POLL_MILLISECONDS = 30
 MAX_TABS = 60
@@ -72,22 +74,39 @@ def play_to_the_end(page: Page, random: Random, *, by_keys: bool = False) -> int
     deadline, taps = time.monotonic() + GAME_SECONDS, 0
     while not (turn := page.evaluate(TURN))["isOver"]:
         assert time.monotonic() < deadline, turn
-        target = next_target(turn, random)
-        if turn["isBehind"]:
-            page.evaluate(HURRY)
-        if turn["isBehind"] or target is None:
-            page.wait_for_timeout(POLL_MILLISECONDS)
-            continue
-        if turn["isCovered"]:
-            page.keyboard.press("Escape")
-            continue
-        assert turn["outside"] == [], f"outside of the first screen: {turn}"
-        if by_keys:
-            press(page, target)
-        else:
-            page.touchscreen.tap(target["x"], target["y"])
-        taps += 1
+        taps += act_next(page, turn, random, by_keys=by_keys)
     return taps
+
+
+def act_next(page: Page, turn: dict[str, Any], random: Random, *, by_keys: bool = False) -> bool:
+    """Tap once in the turn that `TURN` has read, or wait a moment; returns whether the tap was an action or a part."""
+    target = next_target(turn, random)
+    if turn["isBehind"]:
+        page.evaluate(HURRY)
+    if turn["isBehind"] or target is None:
+        page.wait_for_timeout(POLL_MILLISECONDS)
+        return False
+    if turn["isCovered"]:
+        page.keyboard.press("Escape")
+        return False
+    assert turn["outside"] == [], f"outside of the first screen: {turn}"
+    if by_keys:
+        press(page, target)
+    else:
+        page.touchscreen.tap(target["x"], target["y"])
+    return True
+
+
+def act(page: Page, table: BlockingTable, random: Random) -> None:
+    """Let the one whose turn it is act: the native player, else the page."""
+    if table.is_to_act:
+        table.submit_action(choose_random_action(table, random), expected_sequence=table.expected_sequence)
+        return
+    seen, deadline = table.sequence, time.monotonic() + GAME_SECONDS
+    while table.sequence == seen:
+        turn = page.evaluate(TURN)
+        assert time.monotonic() < deadline, turn
+        act_next(page, turn, random)
 
 
 def next_target(turn: dict[str, Any], random: Random) -> Target | None:

@@ -71,13 +71,21 @@ def play_in_background(client: BlockingClient, table_id: str, seed: int) -> Thre
 def open_invitation(page: Page, client: BlockingClient, **table: object) -> str:
     """Create a table, let the page join by the link of its code, and begin the game; returns the table's id."""
     created = client.create_table(**table).table  # type: ignore[arg-type]
-    page.evaluate(f"location.hash = '#/j/{created.invite_code}'")
-    # By classes, since the page may be in any language.
-    page.locator(".page:not(.waiting-room) > .page-buttons .primary").click()
-    page.locator(".waiting-room > .page-buttons .primary").click()
+    take_seat(page, created.invite_code)
+    get_ready(page)
     client.set_ready(table_id=created.table_id)
     page.locator(".hand").wait_for()
     return created.table_id
+
+
+def take_seat(page: Page, invite_code: str) -> None:
+    page.evaluate(f"location.hash = '#/j/{invite_code}'")
+    # By its class, as below, since the page may be in any language.
+    page.locator(".page:not(.waiting-room) > .page-buttons .primary").click()
+
+
+def get_ready(page: Page) -> None:
+    page.locator(".waiting-room > .page-buttons .primary").click()
 
 
 @pytest.mark.parametrize(("game", "means", "language"), WHOLE_GAMES)
