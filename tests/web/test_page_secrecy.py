@@ -15,6 +15,7 @@ from google.protobuf.json_format import MessageToJson
 from playwright.sync_api import Browser
 
 from croupier_api.v1 import cards_pb2
+from loadtest.judge.knowledge import cards_in
 from loadtest.judge.log import log_of
 from loadtest.judge.notation import Deck
 from loadtest.judge.secrecy import check_secrecy
@@ -45,6 +46,19 @@ def history_so_far(messages: ReceivedMessages) -> ViewerHistory:
     return history_of(SeatRecord("", opened=[Opened(0, None)], received=received), SEATS, STANDARD)
 
 
+def hidden_cards(history: ViewerHistory) -> list[tuple[int, str, int]]:
+    """Return the cards that messages show too early, with sequences and fields.
+
+    The judge allows those that a snapshot shows in a hand, which all may know by earlier facts; here are none earlier.
+    """
+    return [
+        (message.sequence, where, card)
+        for message in history.messages
+        for where, card in cards_in(message.event, STANDARD)
+        if message.known is None or card not in message.known
+    ]
+
+
 def test_a_page_knows_no_hidden_card(deployment: WebDeployment, browser: Browser) -> None:
     seed, searches = secrets.randbelow(2**32), 0
     print(f"the seed is {seed}; put it in place of secrets.randbelow to repeat it")
@@ -67,7 +81,7 @@ def test_a_page_knows_no_hidden_card(deployment: WebDeployment, browser: Browser
         page.locator(".ranking").wait_for()
     history = history_so_far(messages)
     assert searches > 0
-    assert all(message.known is not None for message in history.messages)
+    assert hidden_cards(history) == []
     assert [*history.found, *check_secrecy(history, [history], log_of([history]), {})] == []
     answers = [MessageToJson(answer) for answer in messages.decoded_answers()]
     assert answers
