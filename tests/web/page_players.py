@@ -18,7 +18,9 @@ TURN = """() => {
     const numbered = [...all(".buttons button"), ...all(".in-hand")];
     const outside = numbered.filter((element) => {
         const {left, right, top, bottom} = element.getBoundingClientRect();
-        return left < -1 || top < 0 || right > innerWidth + 1 || bottom > innerHeight + 1;
+        // Buttons that need scrolling are not in sight either.
+        const lowest = element.closest(".buttons")?.getBoundingClientRect().bottom ?? innerHeight;
+        return left < -1 || top < 0 || right > innerWidth + 1 || bottom > lowest + 1;
     }).map((element) => element.getAttribute("aria-label") ?? element.textContent);
     const described = (element) => {
         const {left, top, width, height} = element.getBoundingClientRect();

@@ -11,6 +11,9 @@ export interface ActionButton {
   readonly act: () => void;
 }
 
+/** More buttons than this are smaller, so that all of them are in sight on a phone. */
+const MANY = 6;
+
 interface ActionBarProps {
   /** Says what to do, or whose turn it is. */
   readonly hint: string;
@@ -27,7 +30,7 @@ export function ActionBar({ hint, isTurn, seconds, buttons }: ActionBarProps) {
         {seconds !== "" && <span class="seconds" role="timer">{seconds}</span>}
       </p>
       {buttons.length > 0 && (
-        <div class="buttons" data-many={buttons.length > 4}>
+        <div class="buttons" data-many={buttons.length > MANY}>
           {buttons.map(({ key, text, isMain = false, isDisabled = false, isPressed, act }) => (
             <button key={key} type="button" class={isMain ? "main" : ""} disabled={isDisabled} aria-pressed={isPressed} onClick={act}>{text}</button>
           ))}
