@@ -21,7 +21,10 @@ def settle(future: "asyncio.Future[Result]", outcome: Result | Exception) -> Non
 
 
 def call_back(work: Coroutine[Any, Any, Result], done: Callback[Result]) -> "asyncio.Task[Result]":
-    """Run a coroutine in a task, whose outcome `done` receives, as ConnectionAbortedError if it is cancelled."""
+    """Run a coroutine in a task, and return the task.
+
+    `done` receives its outcome, ConnectionAbortedError if it was cancelled.
+    """
     task = asyncio.create_task(work)
     task.add_done_callback(partial(_report, done))
     return task
