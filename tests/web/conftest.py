@@ -14,10 +14,12 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from playwright.sync_api import Browser
 
 from clients.typescript.build import CLIENT, FOLDER, NODE, TABLE, alone, build, environment, npm
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier_client import BlockingClient, Endpoints, Tls
+from tests.web.browsers import opened_browser
 
 SECONDS = 120.0
 WRITTEN_ADDRESS = "http://127.0.0.1:7700"
@@ -39,6 +41,11 @@ class WebDeployment:
     @property
     def address(self) -> str:
         return f"https://localhost:{self.port}"
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """The same for native players."""
+        return Endpoints.single(f"localhost:{self.port}", Tls(self.authority.read_bytes()))
 
 
 class _Files(SimpleHTTPRequestHandler):
@@ -75,6 +82,13 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDeployme
             yield WebDeployment(
                 services, port, page_port, keys / "gateway.certificate.pem", keys / "gateway.authority.pem"
             )
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start a browser; a module that uses it has no asynchronous tests, since Playwright runs an event loop."""
+    with opened_browser() as started:
+        yield started
 
 
 def samples(page: Path) -> dict[str, str]:
@@ -128,8 +142,7 @@ class App:
         assert done.returncode == 0, done.stdout
 
     def player(self) -> BlockingClient:
-        endpoints = Endpoints.single(f"localhost:{self.deployment.port}", Tls(self.deployment.authority.read_bytes()))
-        return BlockingClient(endpoints, secrets.token_urlsafe(), "Native")
+        return BlockingClient(self.deployment.endpoints, secrets.token_urlsafe(), "Native")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
-from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, opened_browser, opened_page
+from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, opened_page
 from tests.web.conftest import WebDeployment
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
@@ -24,12 +24,6 @@ PLAY = """(count) => {
     }
     return /\\((\\d+) actions/.exec(document.body.innerText)[1] >= count;
 }"""
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with opened_browser() as started:
-        yield started
 
 
 @pytest.fixture

@@ -1,26 +1,20 @@
 """The web table in a browser, as the gateway serves it: whole games by taps and by keys, and what surrounds them."""
 
-import asyncio
 import json
 import secrets
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import cycle, product
 from pathlib import Path
 from random import Random
-from threading import Thread
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from croupier.cli.launcher.background import started_services
-from croupier.cli.launcher.gateway import GatewayChoice
-from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
-from croupier_client import BlockingClient, Endpoints, Tls, choose_random_action, play_game_blocking
+from croupier_client import choose_random_action
 from loadtest.mix import DEFAULT_MIX
-from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, PHONE, opened_browser, opened_page, quiet_page
+from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, PHONE, opened_page, quiet_page
 from tests.web.conftest import WebDeployment, served_page
+from tests.web.native_players import host, open_invitation, play_in_background
 from tests.web.page_players import GAME_SECONDS, TURN, play_to_the_end
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
@@ -38,54 +32,6 @@ HANDSHAKE = """new Promise((resolve) => {{
     socket.onopen = () => resolve("open");
     socket.onerror = () => resolve("refused");
 }})"""
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with opened_browser() as started:
-        yield started
-
-
-def endpoints(deployment: WebDeployment) -> Endpoints:
-    return Endpoints.single(f"localhost:{deployment.port}", Tls(deployment.authority.read_bytes()))
-
-
-@contextmanager
-def host(deployment: WebDeployment, name: str = "Native") -> Iterator[BlockingClient]:
-    with BlockingClient(endpoints(deployment), secrets.token_urlsafe(), name) as client:
-        yield client
-
-
-def play_in_background(client: BlockingClient, table_id: str, seed: int) -> Thread:
-    """Play a seat by random actions until the game is over."""
-
-    def play() -> None:
-        with client.play_table(table_id) as table:
-            play_game_blocking(table, lambda seen: choose_random_action(seen, Random(seed + seen.sequence)))
-
-    thread = Thread(target=play)
-    thread.start()
-    return thread
-
-
-def open_invitation(page: Page, client: BlockingClient, **table: object) -> str:
-    """Create a table, let the page join by the link of its code, and begin the game; returns the table's id."""
-    created = client.create_table(**table).table  # type: ignore[arg-type]
-    take_seat(page, created.invite_code)
-    get_ready(page)
-    client.set_ready(table_id=created.table_id)
-    page.locator(".hand").wait_for()
-    return created.table_id
-
-
-def take_seat(page: Page, invite_code: str) -> None:
-    page.evaluate(f"location.hash = '#/j/{invite_code}'")
-    # By its class, as below, since the page may be in any language.
-    page.locator(".page:not(.waiting-room) > .page-buttons .primary").click()
-
-
-def get_ready(page: Page) -> None:
-    page.locator(".waiting-room > .page-buttons .primary").click()
 
 
 @pytest.mark.parametrize(("game", "means", "language"), WHOLE_GAMES)
@@ -232,22 +178,6 @@ def test_a_hand_of_fifteen_fits_a_phone(deployment: WebDeployment, browser: Brow
         cards = page.evaluate(TURN)
         assert cards["outside"] == []
         assert page.locator(".in-hand").count() >= 15
-
-
-async def test_the_page_draws_a_game_that_it_does_not_know(tmp_path: Path) -> None:
-    """The toy of the rules' tests: its own deck, piles with owners, teams, an auction with a range of amounts."""
-    settings = SupervisorSettings(
-        command=(sys.executable, "-m", "tests.web.toy_service"), grace_seconds=0, gateway=GatewayChoice().flags
-    )
-    async with running_services(tmp_path / "services", settings=settings) as services:
-        await asyncio.to_thread(play_toy, f"http://{services.addresses['gateway']['listen']}")
-
-
-def play_toy(address: str) -> None:
-    with opened_browser() as browser, quiet_page(browser, address, reduced_motion="reduce") as page:
-        page.locator(".game").filter(has_text="Toy").get_by_role("button", name="Play", exact=True).click()
-        page.locator(".hand").wait_for()
-        assert play_to_the_end(page, Random(1)) > 0
 
 
 def test_a_page_without_tls_follows_more_tables_than_it_has_connections(tmp_path: Path, browser: Browser) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, ViewportSize
 
 from clients.typescript.build import FOLDER, PAGE
 from loadtest.mix import DEFAULT_MIX
-from tests.web.browsers import DESKTOP, PHONE, opened_browser
+from tests.web.browsers import DESKTOP, PHONE
 from tests.web.page_players import TURN
 from tests.web.pictures import SCREENS, THEMES, VIEWPORTS, Screen, Stage, opened_stage
 
@@ -24,12 +24,6 @@ SERIOUS = """async () => (await axe.run()).violations
     .filter(({impact}) => ["serious", "critical"].includes(impact))
     .flatMap(({id, nodes}) => nodes.map(({html, failureSummary}) => ({id, html, failureSummary})))
     .filter(({id, html}) => id !== "label-content-name-mismatch" || !/class="(in-hand|pile|seat)"/.test(html))"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with opened_browser() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from croupier_client import BlockingClient, BlockingTable
-from tests.web.browsers import DESKTOP, opened_browser, opened_page, quiet_page
+from tests.web.browsers import DESKTOP, opened_page, quiet_page
 from tests.web.conftest import WebDeployment
 from tests.web.drawn_table import expect_view, own_secret
+from tests.web.native_players import get_ready, host, open_invitation, play_in_background, take_seat
 from tests.web.page_players import GAME_SECONDS, TURN, act, act_next
-from tests.web.test_page import endpoints, get_ready, host, open_invitation, play_in_background, take_seat
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 ACTIONS_BEFORE, ACTIONS_AFTER = 5, 3
@@ -32,12 +32,6 @@ FAILED_CONNECTION = re.compile(
     r"|WebSocket connection to '\S+' failed: )"
 )
 """What the browser itself writes of a request without an answer."""
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with opened_browser() as started:
-        yield started
 
 
 @contextmanager
@@ -70,7 +64,7 @@ def proxied(port: int) -> Iterator[tuple[int, Callable[[], None]]]:
 @contextmanager
 def player_of(page: Page, deployment: WebDeployment) -> Iterator[BlockingClient]:
     """Sign in as the player of a page."""
-    with BlockingClient(endpoints(deployment), own_secret(page), "Page") as player:
+    with BlockingClient(deployment.endpoints, own_secret(page), "Page") as player:
         yield player
 
 

@@ -7,7 +7,6 @@ in its view, in scenes that wait, in closures. Cards of the round's other hands 
 """
 
 import secrets
-from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -21,23 +20,17 @@ from loadtest.judge.notation import Deck
 from loadtest.judge.secrecy import check_secrecy
 from loadtest.judge.streams import ViewerHistory, history_of
 from loadtest.record import Opened, Received, SeatRecord
-from tests.web.browsers import opened_browser, quiet_page
+from tests.web.browsers import quiet_page
 from tests.web.conftest import WebDeployment
+from tests.web.native_players import host, open_invitation
 from tests.web.page_players import act
 from tests.web.received_messages import ReceivedMessages, cards_held
-from tests.web.test_page import host, open_invitation
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 SEATS, STANDARD = 3, Deck({})
 PACK = frozenset(range(cards_pb2.CARD_TWO_OF_CLUBS, cards_pb2.CARD_ACE_OF_SPADES + 1))
 PERIOD = 8
 """Memory is searched once in so many actions."""
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with opened_browser() as started:
-        yield started
 
 
 def history_so_far(messages: ReceivedMessages) -> ViewerHistory:

@@ -1,36 +1,25 @@
 """Proposals in the browser: a person proposes, and votes on what another player proposes."""
 
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from croupier_api.v1.games_pb2 import ProposalDescription
-from croupier_client import BlockingClient, Endpoints, Tls
-from tests.web.browsers import ANSWER_MILLISECONDS, opened_browser, quiet_page
+from croupier_client import BlockingClient
+from tests.web.browsers import ANSWER_MILLISECONDS, quiet_page
 from tests.web.conftest import WebDeployment
+from tests.web.native_players import host, open_invitation
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 
 
 @contextmanager
-def solo_with_a_person(deployment: WebDeployment) -> Iterator[tuple[Page, BlockingClient, str]]:
+def solo_with_a_person(deployment: WebDeployment, browser: Browser) -> Iterator[tuple[Page, BlockingClient, str]]:
     """Begin a game of Solo of a native player, the page and two bots; yields its id too."""
-    endpoints = Endpoints.single(f"localhost:{deployment.port}", Tls(deployment.authority.read_bytes()))
-    with (
-        opened_browser() as browser,
-        BlockingClient(endpoints, secrets.token_urlsafe(), "Native") as client,
-        quiet_page(browser, deployment.address) as page,
-    ):
-        created = client.create_table(game="solo", seat_count=4, bots=["", ""]).table
-        page.evaluate(f"location.hash = '#/j/{created.invite_code}'")
-        page.get_by_role("button", name="Take a seat").click()
-        page.get_by_role("button", name="I am ready").click()
-        client.set_ready(table_id=created.table_id)
-        page.locator(".hand").wait_for()
-        yield page, client, created.table_id
+    with host(deployment) as client, quiet_page(browser, deployment.address) as page:
+        yield page, client, open_invitation(page, client, game="solo", seat_count=4, bots=["", ""])
 
 
 def proposals_of_solo(client: BlockingClient) -> Sequence[ProposalDescription]:
@@ -38,8 +27,8 @@ def proposals_of_solo(client: BlockingClient) -> Sequence[ProposalDescription]:
 
 
 @pytest.mark.parametrize(("button", "outcome"), [("Agree", "all agreed"), ("Decline", "Guest declined")])
-def test_a_person_votes_on_a_proposal(deployment: WebDeployment, button: str, outcome: str) -> None:
-    with solo_with_a_person(deployment) as (page, client, table_id):
+def test_a_person_votes_on_a_proposal(deployment: WebDeployment, browser: Browser, button: str, outcome: str) -> None:
+    with solo_with_a_person(deployment, browser) as (page, client, table_id):
         proposal, *_ = proposals_of_solo(client)
         client.create_proposal(table_id=table_id, request_id="propose", proposal=proposal.name)
         expect(page.locator(".proposal")).to_contain_text("Native proposes", timeout=ANSWER_MILLISECONDS)
@@ -48,8 +37,8 @@ def test_a_person_votes_on_a_proposal(deployment: WebDeployment, button: str, ou
         expect(page.locator(".proposal")).to_be_hidden(timeout=ANSWER_MILLISECONDS)
 
 
-def test_a_person_proposes_after_reading_the_meaning(deployment: WebDeployment) -> None:
-    with solo_with_a_person(deployment) as (page, client, table_id), client.play_table(table_id) as table:
+def test_a_person_proposes_after_reading_the_meaning(deployment: WebDeployment, browser: Browser) -> None:
+    with solo_with_a_person(deployment, browser) as (page, client, table_id), client.play_table(table_id) as table:
         proposal, *_ = proposals_of_solo(client)
         page.get_by_role("button", name="Menu").click()
         page.get_by_role("button", name="Propose").first.click()

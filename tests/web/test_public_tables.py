@@ -1,17 +1,16 @@
 """Public tables in the browser: one player makes a table public, and another finds and joins it."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.web.browsers import opened_browser, quiet_page
+from tests.web.browsers import quiet_page
 from tests.web.conftest import WebDeployment
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 
 
-def test_a_player_finds_a_public_table_and_joins_it(deployment: WebDeployment) -> None:
+def test_a_player_finds_a_public_table_and_joins_it(deployment: WebDeployment, browser: Browser) -> None:
     with (
-        opened_browser() as browser,
         quiet_page(browser, f"{deployment.address}/#/new/thulla") as host,
         quiet_page(browser, deployment.address) as guest,
     ):

@@ -1,31 +1,24 @@
 """The replay of a finished game in a browser: its steps, the eyes it is seen with, and the proof of its deals."""
 
 import re
-import secrets
 from collections.abc import Iterator
 from random import Random
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from croupier_client import BlockingClient, Endpoints, Tls, choose_random_action, play_game_blocking
-from tests.web.browsers import DESKTOP, opened_browser, opened_page, quiet_page
+from croupier_client import BlockingClient, choose_random_action, play_game_blocking
+from tests.web.browsers import DESKTOP, opened_page, quiet_page
 from tests.web.conftest import WebDeployment
+from tests.web.native_players import host
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 SEATS = 3
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with opened_browser() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def client(deployment: WebDeployment) -> Iterator[BlockingClient]:
-    endpoints = Endpoints.single(f"localhost:{deployment.port}", Tls(deployment.authority.read_bytes()))
-    with BlockingClient(endpoints, secrets.token_urlsafe(), "Native") as connected:
+    with host(deployment) as connected:
         yield connected
 
 

@@ -1,16 +1,16 @@
 """A link for spectators: a player makes it in one browser, and another watches the game by it."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, opened_browser, quiet_page
+from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, quiet_page
 from tests.web.conftest import WebDeployment
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 
 
-def test_a_spectator_opens_the_link_of_a_player(deployment: WebDeployment) -> None:
-    with opened_browser() as browser, quiet_page(browser, deployment.address) as player:
+def test_a_spectator_opens_the_link_of_a_player(deployment: WebDeployment, browser: Browser) -> None:
+    with quiet_page(browser, deployment.address) as player:
         player.locator(".game").filter(has_text="Thulla").get_by_role("button", name="Play", exact=True).click()
         player.locator(".hand").wait_for()
         player.get_by_role("button", name="Menu").click()
