@@ -47,7 +47,7 @@ class Screen:
 
 
 SCREENS = (
-    # First, since a lobby frees the seat of a player who does not follow it for long.
+    # The first one: after a while the lobby frees the seat of a player who does not follow the table.
     Screen("waiting-room", "#/t/{waiting}", ".waiting-room"),
     Screen("home", "#/", ".my-tables"),
     Screen("new-table", "#/new/one_ten", ".new-table .chips"),

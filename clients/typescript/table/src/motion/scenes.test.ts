@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { type MessageInitShape, create } from "@bufbuild/protobuf";
 import { Card, type FactSchema, GameDescriptionSchema, PileRole, TableUpdateSchema, TableViewSchema } from "@croupier/client/contract";
 
-import { scenesOf, trickThatWent } from "./scenes.js";
+import { scenesOf, lastTrickOf } from "./scenes.js";
 
 type FactInit = NonNullable<Exclude<MessageInitShape<typeof FactSchema>, { readonly $typeName: string }>["fact"]>;
 
@@ -50,9 +50,9 @@ test("a new round waits until the old one was seen", () => {
 
 test("the trick that went is whole, and has its taker", () => {
   const cards = [{ card: Card.KING_OF_SPADES, seat: 1 }, { card: Card.ACE_OF_SPADES, seat: 0 }];
-  const gone = trickThatWent(BEFORE, scenes([PLAY, TAKEN, GONE], 0), GAME);
+  const gone = lastTrickOf(BEFORE, scenes([PLAY, TAKEN, GONE], 0), GAME);
   assert.deepEqual(gone?.cards.map(({ card, seat }) => ({ card, seat })), cards);
   assert.equal(gone?.taker, 0);
-  assert.equal(trickThatWent(BEFORE, scenes([PLAY], 0), GAME), undefined);
-  assert.equal(trickThatWent(BEFORE, scenes([PLAY, GONE], 0), GAME)?.taker, undefined);
+  assert.equal(lastTrickOf(BEFORE, scenes([PLAY], 0), GAME), undefined);
+  assert.equal(lastTrickOf(BEFORE, scenes([PLAY, GONE], 0), GAME)?.taker, undefined);
 });

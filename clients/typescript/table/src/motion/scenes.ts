@@ -27,14 +27,14 @@ export function scenesOf(before: TableView, update: TableUpdate, viewer: Viewer,
 }
 
 /** A trick that went from the table, whole. */
-export interface GoneTrick {
+export interface LastTrick {
   readonly cards: Pile["cards"];
   /** The seat that took it; undefined if none did. */
   readonly taker: number | undefined;
 }
 
 /** Return the last trick that went in these scenes; `before` is the view before the first. */
-export function trickThatWent(before: TableView, scenes: readonly Scene[], game: GameDescription): GoneTrick | undefined {
+export function lastTrickOf(before: TableView, scenes: readonly Scene[], game: GameDescription): LastTrick | undefined {
   const index = scenes.findLastIndex(({ facts }) => facts.some(({ fact }) => fact.case === "cardsMoved" && leavesTrick(fact.value, game)));
   const { piles } = scenes[index - 1]?.view ?? before;
   const pile = index < 0 ? undefined : piles.find(({ name, cards }) => cards.length > 0 && isTrick(name, game));

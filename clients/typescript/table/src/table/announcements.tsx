@@ -7,7 +7,7 @@ import { useSay } from "../texts/page_texts.js";
 
 /** The lines that a reader may still have to read. */
 const MAX_LINES = 6;
-/** A person who does not see the clock hears once that so little time is left. */
+/** When this time is left, the live region says so once. */
 const LITTLE_SECONDS = 10;
 
 export function Announcements({ table, words }: { readonly table: Table; readonly words: Words }) {

@@ -3,13 +3,13 @@ import { type Words, shownPiles } from "@croupier/client";
 import type { Pile } from "@croupier/client/contract";
 
 import { Sheet } from "../dialogs.js";
-import type { GoneTrick } from "../motion/scenes.js";
+import type { LastTrick } from "../motion/scenes.js";
 import { useSay } from "../texts/page_texts.js";
 import { CardList } from "./card_list.js";
 
 interface PilesSheetProps {
   readonly piles: readonly Pile[];
-  readonly lastTrick: GoneTrick | undefined;
+  readonly lastTrick: LastTrick | undefined;
   readonly words: Words;
   readonly close: () => void;
 }

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Table } from "@croupier/client";
 import type { GameDescription, TableView } from "@croupier/client/contract";
 
-import { type GoneTrick, type Scene, scenesOf, trickThatWent } from "../motion/scenes.js";
+import { type LastTrick, type Scene, scenesOf, lastTrickOf } from "../motion/scenes.js";
 import { Stage } from "../motion/stage.js";
 import { useFlights } from "../motion/use_flights.js";
 
@@ -15,13 +15,13 @@ export interface Staged {
   /** Whether nothing waits to be shown: only then a person acts on what they see. */
   readonly isNewest: boolean;
   /** The last trick that went while the person watched. */
-  readonly lastTrick: GoneTrick | undefined;
+  readonly lastTrick: LastTrick | undefined;
 }
 
 /** Follow a table scene by scene; `root` contains the places between which cards move. */
 export function useStage(table: Table, game: GameDescription, root: RefObject<HTMLElement | null>): Staged {
   const [scene, setScene] = useState<Scene>({ view: table.view, facts: [], restBefore: 0 });
-  const [lastTrick, setLastTrick] = useState<GoneTrick>();
+  const [lastTrick, setLastTrick] = useState<LastTrick>();
   const launch = useRef(() => {});
   launch.current = useFlights(root, scene);
   const drawn = table.revision;
@@ -39,7 +39,7 @@ export function useStage(table: Table, game: GameDescription, root: RefObject<HT
       if (eventKind.case === "update") {
         const before = stage.last;
         const scenes = scenesOf(before, eventKind.value, table.seat, game);
-        setLastTrick((known) => trickThatWent(before, scenes, game) ?? known);
+        setLastTrick((known) => lastTrickOf(before, scenes, game) ?? known);
         stage.add(scenes);
       }
       if (document.hidden) stage.hurry();
