@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from random import Random
 from unittest.mock import AsyncMock
 
@@ -22,11 +23,12 @@ from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database.database import TRANSACTION_SECONDS, Database, open_database
 from croupier.runtime.database.schema_versions import migrate
 from croupier.runtime.errors import Unavailable
-from tests.databases import execute
+from tests.databases import execute, on_postgresql
 from tests.engine.databases import entries_of, entry, loaded, opened, running, sequences, store_on, without
 from tests.engine.fakes import START, FakeClock
 from tests.engine.play import make_config, whole_log, within_timeout
 from tests.migrations import differences, migrate_to, up_to_date
+from tests.query_plans import rows_read
 from tests.waiting import settled
 
 LATER = START + 60_000
@@ -239,3 +241,30 @@ async def test_commits_to_a_file_survive_a_loss_of_power(sqlite_url: str) -> Non
         assert await execute(database, f"PRAGMA {pragma}") == [(value,)]
     assert await database.is_reachable()
     await database.close()
+
+
+FILL = (
+    """INSERT INTO tables
+        (table_id, status, game, rules_version, config, seed, created_at, reports_due, reports_done, reports_at)
+        SELECT 't' || n, 'open', 'thulla', 1, '{}', '', 0, 0, 0, 0 FROM generate_series(1, :tables) n""",
+    """INSERT INTO entries (table_id, sequence, at, deadline, body, to_act, away)
+        SELECT 't' || n, sequence, 0, 0, repeat(' ', 300), 1, 0
+        FROM generate_series(1, :tables) n, generate_series(1, :entries) sequence""",
+    "ANALYZE",
+)
+
+
+@on_postgresql
+async def test_reads_of_many_tables_do_not_read_their_logs(database: Database, idle: SqlTableStore) -> None:
+    tables, entries, seen = 300, 200, 100
+    for statement in FILL:
+        await execute(database, statement, {"tables": tables, "entries": entries} if ":" in statement else None)
+    names = [f"t{number}" for number in range(1, seen + 1)]
+    read = partial(rows_read, database, ENTRIES.name)
+    # The planner too may read some, for the range of a column.
+    few = 10
+    known = dict.fromkeys(names, entries)
+    assert await read(partial(idle.entries_beyond, known, 256)) <= few
+    assert await read(partial(idle.log_after, "t1", entries - 1, 64)) <= few
+    # The last one of each table is found, and then read.
+    assert await read(partial(idle.statuses, names)) <= 2 * seen + few

@@ -224,7 +224,7 @@ def _has_acted(connection: sa.Connection, table_id: str, seat: int) -> bool:
 
 def _entries_beyond(connection: sa.Connection, heads: Mapping[str, int], limit: int) -> dict[str, tuple[Entry, ...]]:
     found: dict[str, tuple[Entry, ...]] = {}
-    rows = connection.execute(_beyond(connection, heads).limit(limit)).all()
+    rows = connection.execute(_beyond(connection, heads, limit)).all()
     for table_id, mine in groupby(rows, lambda row: row.table_id):
         found[table_id] = tuple(decode_entry(table_id, row.sequence, row.at, row.deadline, row.body) for row in mine)
     rest = heads.keys() - found.keys()
@@ -235,18 +235,22 @@ def _entries_beyond(connection: sa.Connection, heads: Mapping[str, int], limit: 
     return {table_id: entries for table_id, entries in found.items() if entries}
 
 
-def _beyond(connection: sa.Connection, heads: Mapping[str, int]) -> sa.Select[Any]:
-    ordered = sa.select(ENTRIES.c.table_id, *_ROW).order_by(ENTRIES.c.table_id, ENTRIES.c.sequence)
+def _beyond(connection: sa.Connection, heads: Mapping[str, int], limit: int) -> sa.Select[Any]:
+    rows = sa.select(ENTRIES.c.table_id, *_ROW)
     if connection.dialect.name == "sqlite":
         beyond = (
             sa.and_(ENTRIES.c.table_id == name, ENTRIES.c.sequence > sequence) for name, sequence in heads.items()
         )
-        return ordered.where(sa.or_(*beyond))
+        return rows.where(sa.or_(*beyond)).order_by(ENTRIES.c.table_id, ENTRIES.c.sequence).limit(limit)
     # One statement for any number of tables, so that it is compiled and planned once.
     table_ids = sa.literal(list(heads), sa.ARRAY(sa.Text))
     sequences = sa.literal(list(heads.values()), sa.ARRAY(sa.Integer))
     known = sa.func.unnest(table_ids, sequences).table_valued("table_id", "sequence").render_derived()
-    return ordered.join(known, sa.and_(ENTRIES.c.table_id == known.c.table_id, ENTRIES.c.sequence > known.c.sequence))
+    # Not a plain join, for which the planner may read all logs in the order of the result, hoping for its limit.
+    is_beyond = sa.and_(ENTRIES.c.table_id == known.c.table_id, ENTRIES.c.sequence > known.c.sequence)
+    found = rows.where(is_beyond).order_by(ENTRIES.c.sequence).limit(limit).lateral()
+    in_order = sa.select(found).select_from(known.join(found, sa.true()))
+    return in_order.order_by(found.c.table_id, found.c.sequence).limit(limit)
 
 
 def _ended_after(at: int, table_id: str) -> sa.CompoundSelect[Any]:
