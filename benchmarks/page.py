@@ -1,49 +1,45 @@
 """The time from the address of a table to a card that can be played, in a browser with a quarter of a core."""
 
 import secrets
-import shutil
 import statistics
 import time
 from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser
 
 from benchmarks.measurement import Row
 from benchmarks.services import services
 from croupier.gateway.envoy import find_envoy
 from croupier_api.v1.tables_pb2 import TimeControl
 from croupier_client import Client, Endpoints
+from loadtest.players.browser import PHONE_SIZE, BrowserMissing, started_browser
 
 ROUNDS = 5
 SLOWDOWN = 4
-PHONE = {"width": 360, "height": 740}
-# Chromium's sandbox does not work in many containers; it opens our own page only.
-FLAGS = ("--no-sandbox", "--disable-dev-shm-usage")
 PLAYABLE = ".in-hand[data-playable=true]"
 TIMES = TimeControl(action_time=Duration(seconds=3600))
 
 
 async def compare() -> list[Row]:
     """Open a table whose player has to act, each time with an empty cache."""
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
     try:
         find_envoy()
-    except ValueError as missing:
+        async with started_browser() as browser:
+            loads = await _loads(browser)
+    except (ValueError, BrowserMissing) as missing:
         return [Row("page", "skipped", str(missing))]
-    if chromium is None:
-        return [Row("page", "skipped", "chromium is not installed: apt-get install chromium")]
+    seconds, received = zip(*loads, strict=True)
+    figures = f"{statistics.median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f}) to a playable card"
+    return [Row("page", f"CPU / {SLOWDOWN}", f"{figures}, {max(received) / 1000:.0f} KB")]
+
+
+async def _loads(browser: Browser) -> list[tuple[float, float]]:
     with services(gateway=()) as started:
         address = started.addresses["gateway"]["listen"]
         secret = secrets.token_urlsafe()
         table_id = await _table_to_act_at(address, secret)
-        async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-            loads = [await _load(browser, f"http://{address}", table_id, secret) for _ in range(ROUNDS)]
-            await browser.close()
-    seconds, received = zip(*loads, strict=True)
-    figures = f"{statistics.median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f}) to a playable card"
-    return [Row("page", f"CPU / {SLOWDOWN}", f"{figures}, {max(received) / 1000:.0f} KB")]
+        return [await _load(browser, f"http://{address}", table_id, secret) for _ in range(ROUNDS)]
 
 
 async def _table_to_act_at(address: str, secret: str) -> str:
@@ -61,7 +57,7 @@ async def _load(browser: Browser, origin: str, table_id: str, secret: str) -> tu
     """Return the seconds from the navigation to a card that can be played, and the bytes received meanwhile."""
     kept = {"name": f"croupier device secret {origin}", "value": secret}
     state: Any = {"cookies": [], "origins": [{"origin": origin, "localStorage": [kept]}]}
-    context = await browser.new_context(viewport=PHONE, has_touch=True, locale="en", storage_state=state)  # type: ignore[arg-type]
+    context = await browser.new_context(viewport=PHONE_SIZE, has_touch=True, locale="en", storage_state=state)
     page = await context.new_page()
     devtools = await context.new_cdp_session(page)
     received = list[float]()

@@ -15,14 +15,14 @@ from loadtest.runner.users import user_of
 from loadtest.runner.worker import LoadWorker
 from loadtest.scenarios import UserKind
 
-__all__ = ["Attacker", "Browser", "Group", "Matcher", "Opener", "ScenarioShape", "Spectator"]
+__all__ = ["Attacker", "Browser", "Group", "Matcher", "Opener", "Pages", "ScenarioShape", "Spectator"]
 
 KEY = "violations"
 COLUMNS = {"invariant": "Invariant", "count": "Count", "table_id": "Table", "sequence": "Sequence", "detail": "First"}
 FIGURES = "/stats/requests"
 
 # Locust looks for classes among the names of this module.
-Group, Matcher, Spectator, Browser, Opener, Attacker = map(user_of, UserKind)
+Group, Matcher, Spectator, Browser, Opener, Attacker, Pages = map(user_of, UserKind)
 
 
 def add_violations(page: WebUI, load_test: LoadTest) -> None:

@@ -28,6 +28,8 @@ class UserKind(StrEnum):
     """A user who opens tables and never starts them."""
     ATTACKER = "attacker"
     """Guests who try to exhaust the services or to read private tables: every attack at once."""
+    PAGES = "pages"
+    """People who play table after table together, each at a page of the web table in a browser."""
 
 
 class Behaviour(StrEnum):
@@ -283,6 +285,19 @@ _ALL = (
         # The limit of a single player would be reached before that of the services.
         service_flags={"": ("--player-calls-per-second=0",)},
         judged_share=0.1,
+    ),
+    Scenario(
+        name="pages",
+        description="60 people play at pages of the web table in a browser",
+        tables=20,
+        seconds=180,
+        users_per_table={UserKind.PAGES: 1},
+        behaviours=read_behaviours("steady"),
+        think_time=ThinkTime(median_seconds=2, max_seconds=10),
+        limits=Limits(p99_milliseconds=3000, failed_share=0.005),
+        arrivals_per_second=0.5,
+        grace_seconds=600,
+        has_gateway=True,
     ),
 )
 SCENARIOS: Mapping[str, Scenario] = MappingProxyType({scenario.name: scenario for scenario in _ALL})

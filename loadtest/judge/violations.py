@@ -51,6 +51,7 @@ class Invariant(StrEnum):
     METRICS_DIFFER = "metrics_differ"
     PRIVATE_TABLE_SEEN = "private_table_seen"
     INTERNAL_ERROR = "internal_error"
+    PAGE_BROKEN = "page_broken"
 
 
 @dataclass(frozen=True, slots=True)

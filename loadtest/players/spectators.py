@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from random import Random
 
@@ -46,22 +46,41 @@ async def spectator(context: UserContext, name: str) -> None:
         with _failures_counted(context, "watching a table"):
             tables = (await client.list_tables(state=tables_pb2.TABLE_STATE_PLAYING, page_size=PAGE_SIZE)).tables
             if tables:
-                await _watch(context, client, random.choice(tables), random)
+                await _watch_for_a_while(context, client, random.choice(tables), random)
         await context.sleep(PAUSE_SECONDS)
 
 
-async def _watch(context: UserContext, client: PlayerClient, table: tables_pb2.Table, random: Random) -> None:
+async def _watch_for_a_while(
+    context: UserContext, client: PlayerClient, table: tables_pb2.Table, random: Random
+) -> None:
+    until = time.monotonic() + random.uniform(*WATCH_SECONDS)
+    await watch(context, client, table, lambda: context.is_stopping or time.monotonic() >= until)
+
+
+async def watch(
+    context: UserContext,
+    client: PlayerClient,
+    table: tables_pb2.Table,
+    is_enough: Callable[[], bool],
+    *,
+    is_counter: bool = False,
+) -> None:
+    """Watch a table until its game is over or it is enough.
+
+    With `is_counter`, as in `TableRecords.add_viewer`, no player is recorded, and so this viewer says that it is over.
+    """
     assert client.player is not None
     record = TableRecord(table.table_id, table.game, len(table.seats), table.seed_commitment)
-    viewer = context.tables.add_viewer(record, client.player.player_id, Behaviour.STEADY)
-    until = time.monotonic() + random.uniform(*WATCH_SECONDS)
+    viewer = context.tables.add_viewer(record, client.player.player_id, Behaviour.STEADY, is_counter=is_counter)
     try:
         async with opened(client.watched_table(table.table_id, viewer)) as watched:
-            while not watched.is_finished and time.monotonic() < until and not context.is_stopping:
+            while not watched.is_finished and not is_enough():
                 try:
                     await watched.wait_for_change(timeout_seconds=PAUSE_SECONDS)
                 except TimedOut:
                     continue
+            if watched.is_finished and is_counter:
+                context.tables.mark_finished(table.table_id)
             if not watched.is_finished:
                 viewer.left_milliseconds = wall_milliseconds()
     finally:

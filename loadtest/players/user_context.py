@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
@@ -19,6 +19,9 @@ from loadtest.players.client import NewClient, PlayerClient
 from loadtest.players.counting import record_failed
 from loadtest.players.recorder import TableRecords
 from loadtest.scenarios import Scenario, UserKind
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 STOPPING_POLL_SECONDS = 1.0
 MATCHERS_PER_CRITERIA = 24
@@ -62,6 +65,11 @@ class LoadSettings:
         return max(MIN_CONNECTIONS, ceil(streams / STREAMS_PER_CONNECTION))
 
     @property
+    def has_pages(self) -> bool:
+        """Whether people play at pages of the web table, whose calls nobody counts."""
+        return UserKind.PAGES in self.scenario.users_per_table
+
+    @property
     def ports(self) -> frozenset[int]:
         """The ports of the services to which players have streams."""
         streams = self.endpoints.engine if self.transport == GRPC else self.endpoints.websocket
@@ -94,6 +102,8 @@ class UserContext:
     _draining: asyncio.Event
     """Set when the run drains."""
     _new_client: NewClient
+    browser: "Browser | None" = None
+    """The browser of this process, in a scenario with pages."""
     _is_leaving: bool = False
 
     @property

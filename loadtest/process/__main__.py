@@ -10,13 +10,14 @@ import os
 import signal
 import sys
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from random import Random
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from croupier.runtime.server.child_process import end_with_parent
 from croupier_client import CroupierError
 from loadtest.measures import Measures
+from loadtest.players.browser import BrowserMissing, started_browser
 from loadtest.players.client import Connections, new_clients
 from loadtest.players.user_context import LoadSettings
 from loadtest.process.judge_queue import JudgeQueue
@@ -24,6 +25,9 @@ from loadtest.process.load import Load
 from loadtest.process.standings import READERS, backend_fault, compare_standings
 from loadtest.scenarios import UserKind
 from loadtest.tuning import tune_garbage_collection
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 REPORT_SECONDS = 1.0
 MAX_LINE_BYTES = 256_000_000
@@ -48,11 +52,20 @@ def main() -> NoReturn:
 async def _run() -> None:
     commands = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
-    settings, measures = LoadSettings.from_json(json.loads(await commands.readline())), Measures()
+    settings = LoadSettings.from_json(json.loads(await commands.readline()))
+    try:
+        async with started_browser() if settings.has_pages else nullcontext() as browser:
+            await _play(settings, browser, commands)
+    except BrowserMissing as fault:
+        _send({"fault": str(fault)})
+
+
+async def _play(settings: LoadSettings, browser: "Browser | None", commands: asyncio.StreamReader) -> None:
+    measures = Measures()
     connections = Connections(settings.endpoints, settings.connections, settings.transport)
     judge_queue = JudgeQueue(measures, settings.scenario.judged_share, Random(f"{settings.seed} judging"))
     new_client = new_clients(connections, settings.seed, has_one_network=settings.scenario.has_one_network)
-    load = Load(settings, new_client, judge_queue.add, measures)
+    load = Load(settings, new_client, judge_queue.add, measures, browser)
     try:
         await LoadProgram(load, judge_queue).run(commands)
     finally:

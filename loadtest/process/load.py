@@ -4,16 +4,21 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from loadtest.measures import Measures
 from loadtest.network import break_connections
 from loadtest.players.attackers.attack_process import attacker
 from loadtest.players.client import NewClient
 from loadtest.players.groups import group, matcher
+from loadtest.players.pages import pages
 from loadtest.players.recorder import Submit, TableRecords
 from loadtest.players.spectators import browser, opener, spectator
 from loadtest.players.user_context import LoadSettings, UserContext
 from loadtest.scenarios import Scenario, UserKind
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 USER_TASKS: Mapping[UserKind, Callable[[UserContext, str], Coroutine[None, None, None]]] = MappingProxyType(
     {
@@ -23,6 +28,7 @@ USER_TASKS: Mapping[UserKind, Callable[[UserContext, str], Coroutine[None, None,
         UserKind.BROWSER: browser,
         UserKind.OPENER: opener,
         UserKind.ATTACKER: attacker,
+        UserKind.PAGES: pages,
     }
 )
 """The task of each kind of user, from its start to its stop."""
@@ -40,12 +46,20 @@ def drain_seconds(scenario: Scenario) -> float:
 class Load:
     """The users of one process; `submit` receives the record of each table once all its viewers have left."""
 
-    def __init__(self, settings: LoadSettings, new_client: NewClient, submit: Submit, measures: Measures) -> None:
+    def __init__(
+        self,
+        settings: LoadSettings,
+        new_client: NewClient,
+        submit: Submit,
+        measures: Measures,
+        browser: "Browser | None" = None,
+    ) -> None:
         self.settings = settings
         self.measures = measures
         self.draining = asyncio.Event()
         self.tables = TableRecords(self.measures, submit)
         self._new_client = new_client
+        self._browser = browser
         self._users: dict[str, tuple[UserContext, asyncio.Task[None]]] = {}
 
     @property
@@ -55,7 +69,7 @@ class Load:
 
     def new_context(self) -> UserContext:
         """Return the context of a new user."""
-        return UserContext(self.settings, self.measures, self.tables, self.draining, self._new_client)
+        return UserContext(self.settings, self.measures, self.tables, self.draining, self._new_client, self._browser)
 
     def start(self, name: str, kind: UserKind) -> None:
         """Start the task of a user."""

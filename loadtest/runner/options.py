@@ -121,6 +121,8 @@ def read_options(given: Namespace, host: str | None) -> Options:
         attacks=read_weights(given.attacks, ATTACKS) if given.attacks else {},
     )
     endpoints = _endpoints(host or "", given.ca_file)
+    if settings.has_pages and endpoints and len(set(endpoints.by_service().values())) > 1:
+        raise ValueError(f"{scenario.name} needs a gateway, which serves the page: give its address as --host")
     check_transport(settings.transport)
     if settings.transport == WEBSOCKET and endpoints and not endpoints.websocket:
         raise ValueError("--transport websocket needs the engines' ports for it: add websocket=HOST:PORT to --host")

@@ -241,7 +241,7 @@ class LoadRun:
             self.collector.counts,
             within_seconds=AGREEMENT_SECONDS,
             sleep=gevent.sleep,
-            shared=self._options.shared or self._monitor.had_tables or not is_whole,
+            shared=self._options.shared or self.settings.has_pages or self._monitor.had_tables or not is_whole,
         )
         for violation in differences(compared):
             self.collector.add_violation(violation)

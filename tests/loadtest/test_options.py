@@ -73,6 +73,12 @@ def test_players_use_one_of_two_transports() -> None:
     assert read("--transport=websocket", host="h:1").settings.transport == "websocket"
 
 
+def test_pages_need_a_gateway() -> None:
+    assert read(tags="pages", host="h:1").endpoints == Endpoints.single("h:1")
+    with pytest.raises(ValueError, match="pages needs a gateway, which serves the page: give its address as --host"):
+        read(tags="pages", host="lobby=a:1,engine=b:2,scoring=d:4")
+
+
 def test_metrics_are_read_by_name() -> None:
     assert read("--metrics=engine=h:2,lobby=h:3", host="h:1").metrics == {"engine": "h:2", "lobby": "h:3"}
 

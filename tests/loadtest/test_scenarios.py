@@ -29,7 +29,8 @@ def test_the_stages_of_a_scenario_begin_at_zero_and_are_in_order(scenario: Scena
     assert all(one.begins < next_one.begins < 1 for one, next_one in pairwise(scenario.stages))
     assert max(stage.load for stage in scenario.stages) == 1
     assert scenario.behaviours
-    assert scenario.users_per_table.keys() & {UserKind.GROUP, UserKind.MATCHER}, "a scenario needs players"
+    players = {UserKind.GROUP, UserKind.MATCHER, UserKind.PAGES}
+    assert scenario.users_per_table.keys() & players, "a scenario needs players"
 
 
 def test_think_times_have_their_median_and_maximum() -> None:

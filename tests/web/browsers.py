@@ -7,25 +7,19 @@ from typing import Any
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
 
+from loadtest.players.browser import CHROMIUM, FLAGS, NETWORK_CHANGED, PHONE_SIZE, is_complaint
 from tests.programs import program
 
-PHONE = ViewportSize(width=360, height=740)
+PHONE = ViewportSize(**PHONE_SIZE)
 DESKTOP = ViewportSize(width=1280, height=800)
 ANSWER_MILLISECONDS = 60_000.0
-NETWORK_CHANGED = "net::ERR_NETWORK_CHANGED"
-"""Other tests change the networks of the machine, which ends the requests of every page."""
 MAX_LOADS = 3
-FLAGS = (
-    # Chromium's sandbox does not work in many containers; it opens our own page only.
-    "--no-sandbox",
-    "--disable-dev-shm-usage",
-)
 
 
 @contextmanager
 def opened_browser() -> Iterator[Browser]:
     """Start a browser; skips the test if there is none."""
-    chromium = program("chromium", "google-chrome", install="apt-get install chromium")
+    chromium = program(*CHROMIUM, install="apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(chromium), args=FLAGS)
         try:
@@ -47,7 +41,7 @@ class OpenedPage:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning") and NETWORK_CHANGED not in message.text:
+        if is_complaint(message.type, message.text):
             self.complaints.append(message.text)
 
 

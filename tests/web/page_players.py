@@ -2,52 +2,16 @@
 
 import time
 from random import Random
-from typing import Any, TypedDict
+from typing import Any
 
 from playwright.sync_api import Page
 
 from croupier_client import BlockingTable, choose_random_action
+from loadtest.players.page_turn import HURRY, TURN, Target, next_target
 
 GAME_SECONDS = 240.0
 POLL_MILLISECONDS = 30
 MAX_TABS = 60
-HURRY = "document.dispatchEvent(new Event('visibilitychange'))"
-"""The page shows the newest state at once, as to a person who comes back to it: a game would take minutes otherwise."""
-TURN = """() => {
-    const all = (selector) => [...document.querySelectorAll(selector)];
-    const numbered = [...all(".buttons button"), ...all(".in-hand")];
-    const outside = numbered.filter((element) => {
-        const {left, right, top, bottom} = element.getBoundingClientRect();
-        // Buttons that need scrolling are not in sight either.
-        const lowest = element.closest(".buttons")?.getBoundingClientRect().bottom ?? innerHeight;
-        return left < -1 || top < 0 || right > innerWidth + 1 || bottom > lowest + 1;
-    }).map((element) => element.getAttribute("aria-label") ?? element.textContent);
-    const described = (element) => {
-        const {left, top, width, height} = element.getBoundingClientRect();
-        return {
-            index: numbered.indexOf(element),
-            isCard: element.matches(".in-hand"),
-            isPressed: element.getAttribute("aria-pressed") === "true",
-            isMain: element.matches(".main"),
-            x: left + Math.min(width / 2, 12),
-            y: top + Math.min(height / 2, 24),
-        };
-    };
-    return {
-        isOver: document.querySelector(".ranking") !== null,
-        // Cards that fly are not where they can be tapped.
-        isBehind: document.querySelector(".table-screen")?.dataset.newest === "false"
-            || document.getAnimations().some((each) => each.playState === "running"),
-        // A tap that came late, after the button went, has opened what lies there.
-        isCovered: document.querySelector("dialog[open]") !== null,
-        isTurn: document.querySelector(".actions")?.dataset.turn === "true",
-        isChoosing: document.querySelector(".hand")?.dataset.choosing === "true",
-        outside,
-        targets: [...all(".buttons button:not(:disabled)"), ...all(".in-hand[data-playable=true]")].map(described),
-    };
-}"""
-
-
 # Which key leads from the focused element to the one with a number: Enter if it is that one, null if it reacts no more.
 NEXT_KEY = """(index) => {
     const numbered = [...document.querySelectorAll(".buttons button"), ...document.querySelectorAll(".in-hand")];
@@ -58,17 +22,6 @@ NEXT_KEY = """(index) => {
     const areInHand = from.matches(".in-hand") && to.matches(".in-hand");
     return areInHand ? (isBefore ? "ArrowRight" : "ArrowLeft") : (isBefore ? "Tab" : "Shift+Tab");
 }"""
-
-
-class Target(TypedDict):
-    """A button or a card that reacts."""
-
-    index: int
-    isCard: bool
-    isPressed: bool
-    isMain: bool
-    x: float
-    y: float
 
 
 def play_to_the_end(page: Page, random: Random, *, by_keys: bool = False) -> int:
@@ -109,18 +62,6 @@ def act(page: Page, table: BlockingTable, random: Random) -> None:
         turn = page.evaluate(TURN)
         assert time.monotonic() < deadline, turn
         act_next(page, turn, random)
-
-
-def next_target(turn: dict[str, Any], random: Random) -> Target | None:
-    """Return what to tap next: a confirmation, a lifted card again, or anything else that reacts."""
-    targets: list[Target] = turn["targets"] if turn["isTurn"] else []
-    if main := [target for target in targets if target["isMain"]]:
-        return random.choice(main)
-    lifted = [target for target in targets if target["isCard"] and target["isPressed"]]
-    if lifted and not turn["isChoosing"]:
-        return lifted[0]
-    others = [target for target in targets if not target["isPressed"]]
-    return random.choice(others) if others else None
 
 
 def press(page: Page, target: Target) -> None:

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, ViewportSize
 
 from clients.typescript.build import FOLDER, PAGE
 from loadtest.mix import DEFAULT_MIX
+from loadtest.players.page_turn import TURN
 from tests.web.browsers import DESKTOP, PHONE
-from tests.web.page_players import TURN
 from tests.web.pictures import SCREENS, THEMES, VIEWPORTS, Screen, Stage, opened_stage
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]

@@ -15,11 +15,12 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from croupier_client import BlockingClient, BlockingTable
+from loadtest.players.page_turn import TURN
 from tests.web.browsers import DESKTOP, opened_page, quiet_page
 from tests.web.conftest import WebDeployment
 from tests.web.drawn_table import expect_view, own_secret
 from tests.web.native_players import get_ready, host, open_invitation, play_in_background, take_seat
-from tests.web.page_players import GAME_SECONDS, TURN, act, act_next
+from tests.web.page_players import GAME_SECONDS, act, act_next
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 ACTIONS_BEFORE, ACTIONS_AFTER = 5, 3
