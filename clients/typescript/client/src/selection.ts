@@ -130,7 +130,7 @@ export class Selection {
   }
 
   /** The least number of cards of the action. */
-  private get minCards(): number {
+  get minCards(): number {
     const { choice } = this;
     return choice !== undefined && standsPat(this.legal, choice) ? 0 : (choice?.cards?.minCards ?? 0);
   }
@@ -155,9 +155,10 @@ export function playsOf(legal: LegalActions, card: Card): readonly Action[] {
   return legal.actions.filter((action) => cardOf(action) === card);
 }
 
-/** Return the listed actions that are about no single card of the hand, for buttons. */
+/** Return the listed actions that are about no single card of the hand, and no choice of no cards, for buttons. */
 export function others(legal: LegalActions): readonly Action[] {
-  return legal.actions.filter((action) => cardOf(action) === undefined);
+  const isSwapOfNone = legal.choices.some((choice) => standsPat(legal, choice));
+  return legal.actions.filter((action) => cardOf(action) === undefined && !(isSwapOfNone && action.verb.case === "standPat"));
 }
 
 /** Return the card of the hand that an action is about; undefined for none and for several, and for a called card. */

@@ -95,6 +95,6 @@ export function hintOf({ legal }: Decision, { selection, lifted }: Chosen, say: 
   if (lifted !== undefined && playsOf(legal, lifted).length === 1) return say("tapAgain");
   const cards = selection.choice?.cards;
   if (cards === undefined) return say("yourTurn");
-  const [chosen, least, most] = [selection.selected.length, cards.minCards, cards.maxCards];
+  const [chosen, least, most] = [selection.selected.length, selection.minCards, cards.maxCards];
   return least === most ? say("chooseCards", { chosen, count: most }) : say("chooseCardsRange", { chosen, least, most });
 }
