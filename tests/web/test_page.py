@@ -16,7 +16,7 @@ from loadtest.players.page_turn import TURN
 from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, PHONE, opened_page, quiet_page
 from tests.web.conftest import WebDeployment, served_page
 from tests.web.native_players import host, open_invitation, play_in_background
-from tests.web.page_players import GAME_SECONDS, play_to_the_end
+from tests.web.page_players import GAME_SECONDS, act, play_to_the_end
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 TABLES = 8
@@ -104,6 +104,26 @@ def test_a_late_tap_plays_nothing(deployment: WebDeployment, browser: Browser) -
             page.evaluate("window.late.click(); window.late.click()")
             expect(page.locator(".actions")).to_have_attribute("data-turn", "false", timeout=ANSWER_MILLISECONDS)
             assert client.get_view(table_id=table_id).snapshot.sequence == sequence
+
+
+def test_a_choice_outlives_the_action_of_another(deployment: WebDeployment, browser: Browser) -> None:
+    """Both seats exchange cards at once: the person has chosen one when the other exchanges."""
+    random = Random(1)
+    with host(deployment) as client, quiet_page(browser, deployment.address) as page:
+        table_id = open_invitation(page, client, game="one_ten", seat_count=2)
+        with client.play_table(table_id) as table:
+            while len(table.view.seats_to_act) < 2:
+                act(page, table, random)
+            page.locator(".hand[data-choosing=true] .in-hand[data-playable=true]").last.click()
+            chosen = page.locator(".in-hand[aria-pressed=true]")
+            expect(chosen).to_have_count(1)
+            table.submit_action(choose_random_action(table, random))
+            other = page.locator(".seat[data-to-act=false]").filter(has_text="Native")
+            expect(other).to_have_count(1, timeout=ANSWER_MILLISECONDS)
+            expect(page.locator(".table-screen[data-newest=true]")).to_have_count(1)
+            expect(chosen).to_have_count(1)
+            page.locator(".buttons .main").click()
+            expect(chosen).to_have_count(0)
 
 
 def test_a_person_leaves_their_seat_and_returns(deployment: WebDeployment, browser: Browser) -> None:

@@ -34,16 +34,26 @@ test("a tap that was meant for what was there before does nothing", async () => 
   assert.deepEqual(acted, [3n]);
 });
 
+test("the action of another changes nothing for a person who sees the same actions", () => {
+  const { actions, acted, time } = drawn();
+  time.now += 300;
+  assert.equal(actions.goOn({ ...actions.decision, sequence: 4n }), true);
+  assert.deepEqual([actions.isReady, actions.decision.sequence], [true, 4n]);
+  assert.equal(actions.goOn({ ...actions.decision, sequence: 5n, legal: create(LegalActionsSchema, { actions: [PASS] }) }), false);
+  void actions.take(PASS);
+  assert.equal(actions.goOn({ ...actions.decision, sequence: 5n }), false);
+  assert.deepEqual(acted, [4n]);
+});
+
 test("one action is taken, as it was drawn", async () => {
   const { actions, acted, answers, time } = drawn();
-  actions.decision = { ...actions.decision, sequence: 4n };
   time.now += 300;
   const taking = actions.take(PASS);
   await actions.take(PASS);
   answers[0]?.accept();
   await taking;
   await actions.take(PASS);
-  assert.deepEqual(acted, [4n]);
+  assert.deepEqual(acted, [3n]);
 });
 
 test("after a refusal the person chooses again", async () => {

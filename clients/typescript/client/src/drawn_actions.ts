@@ -1,4 +1,7 @@
 // Which taps of a person on the actions that a page has drawn count.
+import { equals } from "@bufbuild/protobuf";
+
+import { LegalActionsSchema } from "./generated/croupier_api/v1/actions_pb.js";
 import type { Action } from "./generated/croupier_api/v1/actions_pb.js";
 import type { Decision } from "./viewed_table.js";
 
@@ -15,12 +18,26 @@ export class DrawnActions {
 
   constructor(
     private readonly act: Act,
-    /** `Table.decision()` when they were drawn, or when the page last showed that nothing has changed since. */
-    public decision: Decision,
+    private latest: Decision,
     /** Returns milliseconds by a clock that always goes on evenly. */
     private readonly now: () => number = () => performance.now(),
   ) {
     this.drawnAt = now();
+  }
+
+  /** `Table.decision()` when they were drawn, or later with the same actions. */
+  get decision(): Decision {
+    return this.latest;
+  }
+
+  /**
+   * Go on with a later decision, after which a tap counts as before; returns false if the actions are others, or one was
+   * taken, so that they have to be drawn anew.
+   */
+  goOn(decision: Decision): boolean {
+    if (this.isTaken || !equals(LegalActionsSchema, decision.legal, this.latest.legal)) return false;
+    this.latest = decision;
+    return true;
   }
 
   /** Whether a tap counts now: it is not too soon after the drawing, and no other one waits for its answer. */
@@ -36,7 +53,7 @@ export class DrawnActions {
     if (!this.isReady) return;
     this.isTaken = true;
     try {
-      await this.act(action, this.decision);
+      await this.act(action, this.latest);
     } catch (error) {
       this.isTaken = false;
       throw error;

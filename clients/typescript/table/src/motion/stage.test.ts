@@ -24,7 +24,6 @@ function staged(): { readonly stage: Stage; readonly rounds: number[] } {
 test("a scene waits until the one before has rested", () => {
   const { stage, rounds } = staged();
   stage.add([scene(1, 0), scene(2, 400)]);
-  vi.advanceTimersByTime(0);
   assert.deepEqual(rounds, [1]);
   assert.equal(stage.isNewest, false);
   vi.advanceTimersByTime(399);
@@ -66,5 +65,5 @@ test("a hurried stage shows the newest state at once", () => {
   const { stage, rounds } = staged();
   stage.add([scene(1, 0), scene(2, 400), scene(3, 400)]);
   stage.hurry();
-  assert.deepEqual(rounds, [3]);
+  assert.deepEqual(rounds, [1, 3]);
 });

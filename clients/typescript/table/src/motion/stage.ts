@@ -31,9 +31,11 @@ export class Stage {
     return this.waiting.length === 0;
   }
 
-  /** Show scenes after all that wait. */
+  /** Show scenes after all that wait; the first one at once if nothing waits and it needs no rest. */
   add(scenes: readonly Scene[]): void {
+    const isIdle = this.isNewest;
     this.waiting.push(...scenes);
+    if (isIdle && this.wait() === 0) this.showNext();
     this.schedule();
   }
 
@@ -57,17 +59,25 @@ export class Stage {
   }
 
   private schedule(): void {
-    const [next] = this.waiting;
-    if (this.timer !== undefined || next === undefined) return;
-    const count = this.waiting.length;
-    const speed = count > MANY ? 0 : count > HURRIED ? HURRIED_SPEED : 1;
-    const wait = Math.max(0, next.restBefore * speed - (this.now() - this.shownAt));
+    if (this.timer !== undefined || this.isNewest) return;
     this.timer = setTimeout(() => {
       this.timer = undefined;
-      this.waiting.shift();
-      this.take(next);
+      this.showNext();
       this.schedule();
-    }, wait);
+    }, this.wait());
+  }
+
+  /** Return the milliseconds until the next scene is due. */
+  private wait(): number {
+    const [next] = this.waiting;
+    const count = this.waiting.length;
+    const speed = count > MANY ? 0 : count > HURRIED ? HURRIED_SPEED : 1;
+    return Math.max(0, (next?.restBefore ?? 0) * speed - (this.now() - this.shownAt));
+  }
+
+  private showNext(): void {
+    const next = this.waiting.shift();
+    if (next !== undefined) this.take(next);
   }
 
   private take(scene: Scene): void {

@@ -60,7 +60,7 @@ function Following({ id, link }: { readonly id: string; readonly link: string })
     return () => table.close();
   }, [table]);
   const game = games.find((each) => each.game === table.game);
-  if (table.sequence !== undefined && game !== undefined) return <TableScreen table={table} game={game} />;
+  if (table.sequence !== undefined && game !== undefined) return <TableScreen key={table.id} table={table} game={game} />;
   const isUnknown = table.sequence !== undefined;
   const text = isUnknown ? say("unknownGame") : table.status === "failed" ? refusalText(table.error, undefined, say) : say(table.status === "offline" ? "serverGone" : "connecting");
   return (

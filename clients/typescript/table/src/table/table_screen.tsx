@@ -3,8 +3,8 @@ import { useMemo, useRef, useState } from "preact/hooks";
 
 import { create } from "@bufbuild/protobuf";
 
-import { type Decision, DrawnActions, SETTLING_MILLISECONDS, type Table, Words, ruleOf } from "@croupier/client";
-import { type Action, ActionSchema, type Card, type GameDescription, LegalActionsSchema, type Pile } from "@croupier/client/contract";
+import { DrawnActions, SETTLING_MILLISECONDS, type Table, Words, ruleOf } from "@croupier/client";
+import { type Action, ActionSchema, type Card, type GameDescription, type LegalActions, LegalActionsSchema, type Pile } from "@croupier/client/contract";
 
 import { useChanges, useShared, useTicks } from "../connection.js";
 import { refusalText } from "../errors.js";
@@ -47,16 +47,16 @@ export function TableScreen({ table, game }: TableScreenProps) {
   const root = useRef<HTMLDivElement>(null);
   const { view, isNewest, lastTrick } = useStage(table, game, root);
   const words = useMemo(() => new Words(game, connection.language, table.seats.map(({ name }) => name)), [game, table.seats]);
-  const decision = isNewest ? table.decision() : undefined;
-  const [chosen, choose] = useChosen(decision);
+  const drawn = useDrawn(table, isNewest);
+  const decision = drawn?.decision;
+  const [chosen, choose] = useChosen(drawn);
   const [refused, setRefused] = useState<Refused>();
   const [cover, setCover] = useState<Cover>();
   const shownReactions = useReactions(table, reactions);
   useSignals(table, settings);
   const close = () => setCover(undefined);
   const fail = (error: unknown) => setRefused({ text: refusalText(error, words, say), rule: ruleOf(error) });
-  const drawn = useMemo(() => decision && new DrawnActions((action, seen) => table.act(action, seen), decision), [table, decision?.sequence]);
-  const isSettled = useSettled(decision?.sequence);
+  const isSettled = useSettled(drawn);
   const act = (action: Action) => {
     if (drawn?.isReady !== true) return;
     setRefused(undefined);
@@ -68,10 +68,10 @@ export function TableScreen({ table, game }: TableScreenProps) {
     setRefused(undefined);
     if (decision === undefined) return;
     if (isPlayable(decision, chosen, card)) tapCard(decision, chosen, card, settings.playsByOneTap, { choose, act });
-    else explain(card, decision);
+    else explain(card, decision.legal);
   };
   /** The rules are the engine's: it refuses the card, and names the rule. */
-  const explain = (card: Card, { legal }: Decision) => {
+  const explain = (card: Card, legal: LegalActions) => {
     if (legal.actions.some(({ verb }) => verb.case === "play")) act(playOf(card));
   };
   const frame = { view, seats: table.seats, teams: table.teams, seat: table.seat, legal: decision?.legal, presence: table.presence, proposal: table.proposal, awaySeats: table.awaySeats, leftSeats: table.leftSeats };
@@ -116,17 +116,29 @@ export function TableScreen({ table, game }: TableScreenProps) {
   );
 }
 
-/** Return what is chosen in this turn, and a function that changes it; another turn begins with nothing. */
-function useChosen(decision: Decision | undefined): [Chosen, (chosen: Chosen) => void] {
-  const nothing = nothingChosen(decision?.legal ?? NOTHING_LEGAL);
-  const [kept, keep] = useState({ sequence: decision?.sequence, chosen: nothing });
-  const chosen = kept.sequence === decision?.sequence ? kept.chosen : nothing;
-  return [chosen, (next) => keep({ sequence: decision?.sequence, chosen: next })];
+/**
+ * Return the actions as they are drawn: those of a new turn once the newest state is shown, and the same ones while others
+ * at the table change nothing of them.
+ */
+function useDrawn(table: Table, isNewest: boolean): DrawnActions | undefined {
+  const kept = useRef<DrawnActions | undefined>(undefined);
+  const decision = table.decision();
+  const goesOn = decision !== undefined && kept.current?.goOn(decision) === true;
+  if (!goesOn) kept.current = decision && isNewest ? new DrawnActions((action, seen) => table.act(action, seen), decision) : undefined;
+  return kept.current;
+}
+
+/** Return what is chosen of drawn actions, and a function that changes it; other ones begin with nothing. */
+function useChosen(drawn: DrawnActions | undefined): [Chosen, (chosen: Chosen) => void] {
+  const nothing = nothingChosen(drawn?.decision.legal ?? NOTHING_LEGAL);
+  const [kept, keep] = useState({ drawn, chosen: nothing });
+  const chosen = kept.drawn === drawn ? kept.chosen : nothing;
+  return [chosen, (next) => keep({ drawn, chosen: next })];
 }
 
 /** Return a function that returns whether a tap beside the buttons was meant for what it hit: buttons may just have gone. */
-function useSettled(sequence: bigint | undefined): () => boolean {
-  const changedAt = useMemo(() => performance.now(), [sequence]);
+function useSettled(drawn: DrawnActions | undefined): () => boolean {
+  const changedAt = useMemo(() => performance.now(), [drawn]);
   return () => performance.now() - changedAt >= SETTLING_MILLISECONDS;
 }
 

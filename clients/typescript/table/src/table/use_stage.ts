@@ -12,7 +12,7 @@ import { useFlights } from "../motion/use_flights.js";
 /** What is shown now. */
 export interface Staged {
   readonly view: TableView;
-  /** Whether nothing waits to be shown: only then a person acts on what they see. */
+  /** Whether nothing waits to be shown: only then a new turn begins for a person. */
   readonly isNewest: boolean;
   /** The last trick that went while the person watched. */
   readonly lastTrick: LastTrick | undefined;
