@@ -47,7 +47,7 @@ class LoadSettings:
     transport: str = GRPC
     """The transport of tables' streams."""
     attacks: Mapping[str, int] = field(default_factory=dict)
-    """The attacks that attackers make, with the factor of their pace; all at their own pace if empty."""
+    """The attacks that attackers make, with the factor of their pace."""
     calm_seconds: float = 0.0
     """The time before attackers begin."""
 

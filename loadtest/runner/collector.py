@@ -1,7 +1,7 @@
 """Adds up the reports of all load processes, and checks them against the limits of a scenario."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -178,7 +178,9 @@ class Collector:
         return {name: times for name, times in Counter(found).most_common() if times}
 
 
-def checks(limits: Limits, collector: Collector, failed_processes: Sequence[str]) -> Iterator[Check]:
+def checks(
+    limits: Limits, collector: Collector, attacks: Collection[str], failed_processes: Sequence[str]
+) -> Iterator[Check]:
     """Yield the checks beside the invariants; `failed_processes` are load processes that did not end well."""
     histogram = collector.histograms.get(ACKNOWLEDGED)
     p99 = percentile_milliseconds(histogram, 99) if histogram is not None else 0.0
@@ -192,7 +194,7 @@ def checks(limits: Limits, collector: Collector, failed_processes: Sequence[str]
     yield Check("calls of players refused by a limit", "none", ", ".join(refused) or "none", not refused)
     if limits.attacked_to_calm:
         yield _attacked(limits, collector)
-        yield from _attacks(collector)
+        yield from _attacks(collector, attacks)
     cpu = collector.max_cpu
     yield Check("generator", f"at most {limits.generator_cpu:g} cores", f"{cpu:.2f} cores", cpu <= limits.generator_cpu)
     own = [f"{one.name}: {one.first}" for one in collector.failures if one.name.startswith((OWN_FAILURES, NOT_JUDGED))]
@@ -232,15 +234,15 @@ def _attacked(limits: Limits, collector: Collector) -> Check:
     return Check("99 of 100 actions under attack", limit, f"{attacked:.1f} ms", is_kept)
 
 
-def _attacks(collector: Collector) -> Iterator[Check]:
-    """Check that each attack from one network reached the limit that it is about."""
-    answers: defaultdict[str, dict[str, int]] = defaultdict(dict)
+def _attacks(collector: Collector, attacks: Collection[str]) -> Iterator[Check]:
+    """Check that each attack from one network reached the limit that it is about; one that made no call did not."""
+    answers: dict[str, dict[str, int]] = {f"{name} {ONE_NETWORK}": {} for name in attacks}
     for name, times in collector.counted(ATTACK_PREFIX).items():
         attack, _, outcome = name.rpartition(": ")
-        answers[attack][outcome] = times
+        answers.setdefault(attack, {})[outcome] = times
     for attack, outcomes in sorted(answers.items()):
         expected = ATTACKS[attack.partition(" ")[0]].refusals if attack.endswith(ONE_NETWORK) else frozenset()
-        measured = ", ".join(f"{outcome} {times}" for outcome, times in outcomes.items())
+        measured = ", ".join(f"{outcome} {times}" for outcome, times in outcomes.items()) or "no call"
         limit = f"answered {' and '.join(sorted(expected))} too" if expected else "any answers"
         yield Check(f"attack {attack}", limit, measured, expected <= outcomes.keys())
 

@@ -118,7 +118,7 @@ def read_options(given: Namespace, host: str | None) -> Options:
         users=given.num_users or sum(user_counts(given).values()),
         silence_seconds=_number(given, "silence", 0, float) or float(DEFAULT_SILENCE),
         transport=given.transport or GRPC,
-        attacks=read_weights(given.attacks, ATTACKS) if given.attacks else {},
+        attacks=read_weights(given.attacks, ATTACKS) if given.attacks else dict.fromkeys(ATTACKS, 1),
     )
     endpoints = _endpoints(host or "", given.ca_file)
     if settings.has_pages and endpoints and len(set(endpoints.by_service().values())) > 1:

@@ -251,7 +251,7 @@ class LoadRun:
         limits = self._scenario.limits
         measured = f"{'interrupted after ' if self._is_interrupted else ''}{self._seconds:.0f} s"
         yield Check("time under load", f"{self._options.seconds:g} s", measured, passed=not self._is_interrupted)
-        yield from checks(limits, self.collector, failed_processes)
+        yield from checks(limits, self.collector, self.settings.attacks, failed_processes)
         if self._backend.metrics:
             yield self._monitor.check()
             yield from usage_checks(limits, self._monitor.histories, self._backend.folder)

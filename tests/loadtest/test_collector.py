@@ -130,9 +130,12 @@ FAILED, INTERNAL = "failed calls", "calls failed with INTERNAL"
 QUICK = [(ACKNOWLEDGED, 0.05)]
 
 
-def broken_limits(limits: Limits, collector: Collector, failed_processes: Sequence[str] = ()) -> dict[str, str]:
+def broken_limits(
+    limits: Limits, collector: Collector, attacks: Sequence[str] = (), failed_processes: Sequence[str] = ()
+) -> dict[str, str]:
     collector.begin_draining()
-    return {check.name: check.measured for check in checks(limits, collector, failed_processes) if not check.passed}
+    found = checks(limits, collector, attacks, failed_processes)
+    return {check.name: check.measured for check in found if not check.passed}
 
 
 def not_kept(
@@ -151,7 +154,7 @@ def not_kept(
     for name in failed:
         measures.record_failure(name, "why")
     collector.receive("0", report(measures, cpu=cpu))
-    return broken_limits(LIMITS, collector, failed_processes)
+    return broken_limits(LIMITS, collector, (), failed_processes)
 
 
 @pytest.mark.parametrize(
@@ -190,9 +193,10 @@ REFUSED_ATTACK = "attack replays from one network: player_calls"
         (0.01, 0.03, [REFUSED_ATTACK], {SLOWED: "30.0 ms"}),
         (0.01, 0.01, [REFUSED_ATTACK, "refused TOO_MANY_STREAMS"], {PLAYERS_REFUSED: "TOO_MANY_STREAMS 1"}),
         (0.01, 0.01, ["attack replays from one network: OK"], {"attack replays from one network": "OK 1"}),
-        (0.01, 0.01, ["attack replays from many networks: OK"], {}),
+        (0.01, 0.01, [REFUSED_ATTACK, "attack replays from many networks: OK"], {}),
+        (0.01, 0.01, [], {"attack replays from one network": "no call"}),
     ],
-    ids=["kept", "players wait", "players are refused", "an attack reached no limit", "many networks"],
+    ids=["kept", "players wait", "players are refused", "an attack reached no limit", "many networks", "no attack"],
 )
 def test_attacks_are_limited_and_players_are_not(
     calm: float, under_attack: float, counts: Sequence[str], broken: Mapping[str, str]
@@ -205,7 +209,7 @@ def test_attacks_are_limited_and_players_are_not(
     for name in counts:
         measures.count(name)
     collector.receive("0", report(measures))
-    assert broken_limits(Limits(1000, failed_share=0.01, attacked_to_calm=2), collector) == broken
+    assert broken_limits(Limits(1000, failed_share=0.01, attacked_to_calm=2), collector, ["replays"]) == broken
 
 
 def test_a_failed_check_has_the_measured_value_and_calls_that_the_load_test_broke_are_no_calls() -> None:

@@ -315,7 +315,7 @@ async def test_every_attack_reaches_its_limit_beside_players_who_reach_none(tmp_
     result, missed = outcome.result, outcome.named - TIME_LIMITS
     assert not result["violations"], str(outcome)
     assert result["tables_finished"] > 0
-    # On a slow machine attackers do not reach every limit of a rate.
+    # On a slow machine attackers do not reach every limit of a rate, and no game may end in time for those on replays.
     assert missed <= {f"attack {name} {ONE_NETWORK}" for name, it in ATTACKS.items() if it.refusals & RATES}, str(
         outcome
     )

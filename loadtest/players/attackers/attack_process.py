@@ -72,12 +72,13 @@ MANY_NETWORKS_PACE = 0.25
 async def attacker(context: UserContext, name: str) -> None:
     """Make every chosen attack, from one network and from many, after the calm part of the run."""
     settings = context.settings
-    paces = dict(settings.attacks) or dict.fromkeys(ATTACKS, 1)
     await context.sleep(settings.calm_seconds)
     processes = get_context("spawn")
     commands, of_process = processes.Pipe()
     process = processes.Process(
-        target=_run, args=(settings.endpoints, paces, f"{settings.seed} {name}", of_process), daemon=True
+        target=_run,
+        args=(settings.endpoints, settings.attacks, f"{settings.seed} {name}", of_process),
+        daemon=True,
     )
     process.start()
     of_process.close()
