@@ -47,7 +47,7 @@ class Screen:
 
 
 SCREENS = (
-    # The first one: after a while the lobby frees the seat of a player who does not follow the table.
+    # First, because the lobby frees the seat of a player who does not follow the table for long.
     Screen("waiting-room", "#/t/{waiting}", ".waiting-room"),
     Screen("home", "#/", ".my-tables"),
     Screen("new-table", "#/new/one_ten", ".new-table .chips"),

@@ -37,11 +37,11 @@ test("a tap that was meant for what was there before does nothing", async () => 
 test("the action of another changes nothing for a person who sees the same actions", () => {
   const { actions, acted, time } = drawn();
   time.now += 300;
-  assert.equal(actions.goOn({ ...actions.decision, sequence: 4n }), true);
+  assert.equal(actions.update({ ...actions.decision, sequence: 4n }), true);
   assert.deepEqual([actions.isReady, actions.decision.sequence], [true, 4n]);
-  assert.equal(actions.goOn({ ...actions.decision, sequence: 5n, legal: create(LegalActionsSchema, { actions: [PASS] }) }), false);
+  assert.equal(actions.update({ ...actions.decision, sequence: 5n, legal: create(LegalActionsSchema, { actions: [PASS] }) }), false);
   void actions.take(PASS);
-  assert.equal(actions.goOn({ ...actions.decision, sequence: 5n }), false);
+  assert.equal(actions.update({ ...actions.decision, sequence: 5n }), false);
   assert.deepEqual(acted, [4n]);
 });
 

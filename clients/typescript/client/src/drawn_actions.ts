@@ -1,8 +1,7 @@
 // Which taps of a person on the actions that a page has drawn count.
 import { equals } from "@bufbuild/protobuf";
 
-import { LegalActionsSchema } from "./generated/croupier_api/v1/actions_pb.js";
-import type { Action } from "./generated/croupier_api/v1/actions_pb.js";
+import { type Action, LegalActionsSchema } from "./generated/croupier_api/v1/actions_pb.js";
 import type { Decision } from "./viewed_table.js";
 
 /** A tap so soon after a change was meant for what was there before. */
@@ -31,10 +30,10 @@ export class DrawnActions {
   }
 
   /**
-   * Go on with a later decision, after which a tap counts as before; returns false if the actions are others, or one was
-   * taken, so that they have to be drawn anew.
+   * Replace the decision by a later one with the same actions, after which a tap counts as before. Returns false if the
+   * actions are others, or one was taken: then they have to be drawn anew.
    */
-  goOn(decision: Decision): boolean {
+  update(decision: Decision): boolean {
     if (this.isTaken || !equals(LegalActionsSchema, decision.legal, this.latest.legal)) return false;
     this.latest = decision;
     return true;

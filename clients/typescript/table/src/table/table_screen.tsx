@@ -123,8 +123,8 @@ export function TableScreen({ table, game }: TableScreenProps) {
 function useDrawn(table: Table, isNewest: boolean): DrawnActions | undefined {
   const kept = useRef<DrawnActions | undefined>(undefined);
   const decision = table.decision();
-  const goesOn = decision !== undefined && kept.current?.goOn(decision) === true;
-  if (!goesOn) kept.current = decision && isNewest ? new DrawnActions((action, seen) => table.act(action, seen), decision) : undefined;
+  const isSame = decision !== undefined && kept.current?.update(decision) === true;
+  if (!isSame) kept.current = decision && isNewest ? new DrawnActions((action, seen) => table.act(action, seen), decision) : undefined;
   return kept.current;
 }
 
