@@ -122,7 +122,7 @@ def test_a_choice_outlives_the_action_of_another(deployment: WebDeployment, brow
             expect(other).to_have_count(1, timeout=ANSWER_MILLISECONDS)
             expect(page.locator(".table-screen[data-newest=true]")).to_have_count(1)
             expect(chosen).to_have_count(1)
-            page.locator(".buttons .main").click()
+            act(page, table, random)
             expect(chosen).to_have_count(0)
 
 

@@ -61,7 +61,7 @@ class SendingLoop:
         """Add the future of a stream, which may be cancelled while it waits."""
         self._waiting.put(network, turn)
         if not self._is_scheduled:
-            # Soon and not now: first all streams of a change are added.
+            # Soon and not now: first all streams of the same step are added.
             self._is_scheduled = True
             asyncio.get_running_loop().call_soon(self._send)
 

@@ -8,6 +8,7 @@ import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ MAX_PENDING = 4000
 MAX_PAGE_VERSIONS = 4000
 MESSAGES_PER_TICK = 25
 """At most 5,000 messages per second, which cost a fraction of a core with any number of streams."""
+STREAMS_PER_STEP = 1000
+"""The streams that one step of the event loop wakes: about half a millisecond."""
 INTERVAL_SECONDS = 0.2
 """The least time between two wake-ups of the waiting streams; a change after a longer pause wakes them at once."""
 
@@ -95,9 +98,15 @@ class Topic:
         if self._notified < self.end:
             self._timer = asyncio.get_running_loop().call_later(INTERVAL_SECONDS, self._notify)
             self._notified = self.end
-            waiting, self.waiting = self.waiting, {}
-            for subscription in waiting:
-                self.wait(subscription)
+            self._wake(len(self.waiting))
+
+    def _wake(self, count: int) -> None:
+        """Let so many of those that wait longest wait for their turn to send, in short steps of the event loop."""
+        for subscription in list(islice(self.waiting, min(count, STREAMS_PER_STEP))):
+            del self.waiting[subscription]
+            self.wait(subscription)
+        if count > STREAMS_PER_STEP:
+            asyncio.get_running_loop().call_soon(self._wake, count - STREAMS_PER_STEP)
 
     def wait(self, subscription: "Subscription", *, has_message: bool = False) -> None:
         """Let a subscription wait for its turn to send, and before that for a change unless it has one or a message."""
