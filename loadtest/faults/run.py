@@ -26,6 +26,8 @@ END_SECONDS, SHORT_END_SECONDS = 90.0, 8.0
 PAUSE_SECONDS = 1.5
 POLL_SECONDS = 0.1
 MAX_TAKEOVER_SECONDS = 3.0
+LOST_REACTION = "reacting: UNAVAILABLE"
+"""A client does not repeat a call that is not idempotent, if its connection is lost before the answer."""
 MAX_PRINTED = 3
 DEFECTS = ("load test", "judging")
 """The prefixes of failures of the harness itself."""
@@ -162,7 +164,10 @@ class FaultRun:
         if scenario.impairs:
             self._load.mark_impaired()
         if scenario.is_takeover:
-            self._totals.takeovers += takeovers(played.values(), began_milliseconds)
+            measured = takeovers(played.values(), began_milliseconds)
+            self._totals.takeovers += measured
+            for slow in [one for one in measured if one.seconds >= MAX_TAKEOVER_SECONDS][:MAX_PRINTED]:
+                self._print(f"    a takeover of {slow.seconds:.2f} s in the next fault: {slow.steps}")
         pause = longest_pause((played | self._playing()).values(), began_milliseconds)
         self._add_fault(scenario, lasted, pause, new)
         await self._load.check_acknowledged()
@@ -177,6 +182,7 @@ class FaultRun:
             new += self._totals.add_violations(
                 Violation(Invariant.CLIENT_ERROR, "", 0, f"{scenario.name}: clients raised {count} times {name}")
                 for name, count in raised.items()
+                if name != LOST_REACTION
             )
         fault = Fault(scenario.name, self._plan.gateway, lasted, pause, self._lag.take(), errors, raised, len(new))
         self._totals.faults.append(fault)

@@ -55,7 +55,7 @@ class FaultScenario(NamedTuple):
     is_takeover: bool = False
     """Whether takeovers are measured: the time until the tables of a killed engine have another entry."""
     is_quiet: bool = False
-    """Whether no client may raise an error."""
+    """Whether no client may raise an error; a reaction may be lost with its connection."""
     impairs: bool = False
     """Whether players behind the proxy are kept from acting in time."""
     interrupts: bool = False

@@ -182,13 +182,17 @@ def _earliest_times(log: Log) -> Mapping[int, int]:
 
 def _possible_states(log: Log, begins: Mapping[int, int], shown: ShownSeat) -> dict[int, ViewerState]:
     """Return the states that the engine may have reported, by sequence; none if the log does not have all of them."""
-    sequences, possible = sorted(log.states), dict[int, ViewerState]()
-    for sequence, following in zip(sequences, [*sequences[1:], None], strict=True):
-        # Nothing is received before it was stored.
-        ended = None if following is None else log.states[following].received_milliseconds
-        is_over = ended is not None and ended + SLACK_MILLISECONDS < shown.since_milliseconds
-        if begins[sequence] <= shown.answered_milliseconds and not is_over:
-            possible[sequence] = log.states[sequence]
+    sequences, since = sorted(log.states), shown.since_milliseconds - SLACK_MILLISECONDS
+    # Nothing is received before it was stored.
+    are_stored = [log.states[sequence].received_milliseconds < since for sequence in sequences]
+    if not any(are_stored[:1]):
+        # The table may have been in an earlier state, which no viewer received.
+        return {}
+    possible = {
+        sequence: log.states[sequence]
+        for sequence, is_over in zip(sequences, [*are_stored[1:], False], strict=True)
+        if begins[sequence] <= shown.answered_milliseconds and not is_over
+    }
     is_known = possible and len(possible) == max(possible) - min(possible) + 1
     has_end = log.ended is not None or log.last not in possible
     return possible if is_known and has_end else {}

@@ -204,3 +204,7 @@ def test_a_turn_at_a_table_whose_entries_are_received_late_is_accepted() -> None
         viewer.sent.clear()
         viewer.answered.clear()
     assert Invariant.OWN_TABLES_WRONG not in found(record)
+
+
+def test_a_turn_of_a_time_before_the_first_received_state_is_accepted() -> None:
+    assert Invariant.OWN_TABLES_WRONG not in found(record_with_turn(lambda _: None, milliseconds=-600_000))
