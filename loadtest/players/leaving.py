@@ -4,6 +4,7 @@ import asyncio
 from itertools import chain, repeat
 
 from croupier_api.v1 import scoring_pb2
+from croupier_api.v1.errors_pb2 import ERROR_REASON_TABLE_NOT_FINISHED
 from croupier_client import Client, CroupierError, Internal, NotFound
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
@@ -27,7 +28,9 @@ async def leave_table(context: UserContext, client: Client, table_id: str, viewe
         if record.is_finished:
             await read_replay_and_sheet(client, record, context.settings.silence_seconds * SHEET_TIMEOUT_FACTOR)
     except CroupierError as error:
-        record_failed_at_table(context.measures, viewer, "reading the records", error)
+        # For spectators with a delay the game is not over yet.
+        if viewer.seat is not None or error.reason != ERROR_REASON_TABLE_NOT_FINISHED:
+            record_failed_at_table(context.measures, viewer, "reading the records", error)
     except asyncio.CancelledError:
         context.measures.record_failure(INTERRUPTED, table_id)
         raise
