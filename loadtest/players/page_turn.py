@@ -18,14 +18,14 @@ TURN = """() => {
     }).map((element) => element.getAttribute("aria-label") ?? element.textContent);
     const described = (element) => {
         const {left, top, width, height} = element.getBoundingClientRect();
-        // Of a card that is not the last one the next one leaves a strip, narrow in a hand of many cards.
+        // Of a card that is not the last one of a row the next one leaves a strip, narrow in a hand of many cards.
         const next = element.matches(".in-hand") ? element.nextElementSibling?.getBoundingClientRect().left : undefined;
         return {
             index: numbered.indexOf(element),
             isCard: element.matches(".in-hand"),
             isPressed: element.getAttribute("aria-pressed") === "true",
             isMain: element.matches(".main"),
-            x: left + Math.min(next === undefined ? width : next - left, 24) / 2,
+            x: left + Math.min(next > left ? next - left : width, 24) / 2,
             y: top + Math.min(height / 2, 24),
         };
     };

@@ -16,7 +16,7 @@ from loadtest.players.page_turn import TURN
 from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, PHONE, opened_page, quiet_page
 from tests.web.conftest import WebDeployment, served_page
 from tests.web.native_players import host, open_invitation, play_in_background
-from tests.web.page_players import GAME_SECONDS, act, play_to_the_end
+from tests.web.page_players import GAME_SECONDS, act, act_next, play_to_the_end
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 TABLES = 8
@@ -28,6 +28,14 @@ WHOLE_GAMES = [
     for (game, means), language in zip(product(DEFAULT_MIX, ("taps", "keys")), cycle(LANGUAGES), strict=False)
 ]
 """Each language has games by taps and by keys."""
+MANY_CARDS = 20
+"""Of a hand; in one row of a phone each would show 14 pixels."""
+# Cards of the hand that do not show 24 x 24 pixels at their left upper corner.
+COVERED_CARDS = """[...document.querySelectorAll(".in-hand")].filter((card) => {
+    const {left, top} = card.getBoundingClientRect();
+    const isSeen = ([x, y]) => card.contains(document.elementFromPoint(left + x, top + y));
+    return ![[1, 8], [23, 8], [1, 31], [23, 31]].every(isSeen);
+}).map(({dataset}) => dataset.card)"""
 HANDSHAKE = """new Promise((resolve) => {{
     const socket = new WebSocket({address});
     socket.onopen = () => resolve("open");
@@ -199,6 +207,25 @@ def test_a_hand_of_fifteen_fits_a_phone(deployment: WebDeployment, browser: Brow
         cards = page.evaluate(TURN)
         assert cards["outside"] == []
         assert page.locator(".in-hand").count() >= 15
+
+
+def test_a_hand_of_many_cards_has_two_rows_on_a_phone(deployment: WebDeployment, browser: Browser) -> None:
+    """Both seats draw, the page by its only button."""
+    random = Random(1)
+    with host(deployment) as client, quiet_page(browser, deployment.address) as page:
+        options = {"deck": 52, "may_draw_instead": True}
+        table_id = open_invitation(page, client, game="one_oh_one", seat_count=2, options=options)
+        with client.play_table(table_id) as table:
+            while page.locator(".in-hand").count() < MANY_CARDS or list(table.view.seats_to_act) != [1]:
+                if table.is_to_act:
+                    draws = [action for action in table.legal_actions.actions if action.HasField("draw")]
+                    table.submit_action(draws[0] if draws else choose_random_action(table, random))
+                    continue
+                turn = page.evaluate(TURN)
+                buttons = [target for target in turn["targets"] if not target["isCard"]]
+                act_next(page, turn | {"targets": buttons or turn["targets"]}, random)
+            assert page.evaluate(TURN)["outside"] == []
+            assert page.evaluate(COVERED_CARDS) == []
 
 
 def test_a_page_without_tls_follows_more_tables_than_it_has_connections(tmp_path: Path, browser: Browser) -> None:

@@ -16,6 +16,9 @@ export interface HandCard {
   readonly isLifted: boolean;
 }
 
+/** The most cards that a row of a phone shows in strips which a finger hits. */
+const ROW_CARDS = 16;
+
 interface HandProps {
   readonly seat: number;
   readonly cards: readonly HandCard[];
@@ -37,8 +40,19 @@ export function Hand({ seat, cards, isTurn, isChoosing, label, words, tap }: Han
     button.focus();
   };
   const focused = Math.max(0, cards.findIndex(({ isPlayable }) => isPlayable));
+  const count = cards.length;
   return (
-    <div class="hand" ref={hand} data-choosing={isChoosing} role="group" aria-label={label} data-place={`hand:${seat}`} data-turn={isTurn} style={{ "--n": cards.length }}>
+    <div
+      class="hand"
+      ref={hand}
+      data-choosing={isChoosing}
+      data-many={count > ROW_CARDS}
+      role="group"
+      aria-label={label}
+      data-place={`hand:${seat}`}
+      data-turn={isTurn}
+      style={{ "--n": count, "--half": Math.ceil(count / 2) }}
+    >
       {cards.map((each, position) => (
         <button
           key={`${each.card} ${each.copy}`}
