@@ -77,8 +77,8 @@ class Clock:
     settings: ClockSettings
     reserves: list[int]
     absences: Absences = field(default_factory=Absences)
-    left_in_turn: set[int] = field(default_factory=set)
-    """The seats that were left in a turn in which the engine has not acted for them."""
+    left_in_turn: dict[int, int] = field(default_factory=dict)
+    """The seats that were left in a turn in which the engine has not acted for them, with the times of that."""
     since: dict[int, int | None] = field(default_factory=dict)
     """By seat to act, the start of its time, moved by the compensation."""
     compensated: dict[int, int] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class Clock:
         was_away = actor in self.absences.away
         if not was_away or actor in self.left_in_turn:
             self.reserves[actor] = max(0, self.reserves[actor] - max(0, overtime))
-        self.left_in_turn.discard(actor)
+        self.left_in_turn.pop(actor, None)
         if entry.by == engine_pb2.ACTED_BY_TIMEOUT and not was_away:
             self.left = actor, entry.at
 
@@ -168,11 +168,11 @@ class Clock:
             if self.since.get(seat) is not None and seat not in self.left_in_turn:
                 # A turn that began while the player was away begins anew.
                 self.since[seat], self.compensated[seat] = at, 0
-            self.left_in_turn.discard(seat)
+            self.left_in_turn.pop(seat, None)
         elif seat not in self.absences.away:
             self.left = seat, at
             if seat in self.since:
-                self.left_in_turn.add(seat)
+                self.left_in_turn[seat] = at
 
 
 def absences_shown(clock: engine_pb2.TurnClock) -> Absences:

@@ -52,7 +52,9 @@ def _check_entry(
         return
     deadline = min((at for at in (shown, clock.deadline) if at), default=0)
     if deadline and late is not None:
-        waited = entry.at - deadline - overlap_milliseconds(outages, deadline, entry.at)
+        # The time of a seat that is left in its turn may have been over before.
+        due = max(deadline, 0, *clock.left_in_turn.values())
+        waited = entry.at - due - overlap_milliseconds(outages, due, entry.at)
         if waited > late + THINKING_MILLISECONDS * any(seat in clock.settings.bots for seat in clock.since):
             yield Invariant.DEADLINE_MISSED, f"the entry came {waited} ms after the deadline"
     is_end = entry.is_abandonment

@@ -277,7 +277,7 @@ def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
     if not people or (not is_last_chance and (seat not in people or has_left or random.random() < rates.timeouts)):
         action = random_of(now.legal_actions(seat), random.randrange)
         by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
-        append(table, now.due.at + random.randint(0, 1_900), SeatActed(seat, action), by)
+        append(table, max(now.at, now.due.at + random.randint(0, 1_900)), SeatActed(seat, action), by)
         return
     seat = random.choice(people)
     action = random_of(now.legal_actions(seat), random.randrange)
@@ -291,10 +291,12 @@ def _act(table: PlayedTable, random: Random, rates: EventRates) -> None:
     table.accepted.append(AcceptedAction(at, seat, action, request_id, sequence, expected))
 
 
-def _request(table: PlayedTable, request: Proposed | Voted | AwaySet, body: tuple[str | int, ...]) -> None:
-    """Add a request of a player; raises ServiceError."""
+def _request(
+    table: PlayedTable, request: Proposed | Voted | AwaySet, body: tuple[str | int, ...], milliseconds: int = 5
+) -> None:
+    """Add a request of a player, so long after the last entry; raises ServiceError."""
     state, request_id = table.last.after, f"request-{len(table.transitions)}-{len(table.requested)}"
-    at = state.at + 5
+    at = state.at + milliseconds
     match request:
         case Proposed():
             made = decide.proposal(table.config, state, at, request, request_id, [])
@@ -329,4 +331,8 @@ def _propose(table: PlayedTable, random: Random) -> None:
 def _leave_or_return(table: PlayedTable, random: Random) -> None:
     """Let a player leave their seat or return to it, also if it is so already."""
     seat, is_away = random.choice(table.people), random.random() < 0.6
-    _request(table, AwaySet(seat, is_away), ("away", is_away))
+    now, milliseconds = table.last.after, 5
+    if is_away and now.due is not None and not now.clock.absences[seat] and random.random() < 0.5:
+        # The engine would have acted for the seat before, if its player had left at once.
+        milliseconds = max(5, min(5_000, now.due.at - now.at - 1))
+    _request(table, AwaySet(seat, is_away), ("away", is_away), milliseconds)

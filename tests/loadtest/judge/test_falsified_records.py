@@ -63,7 +63,7 @@ def test_a_falsified_record_with_rows_is_found(rates: EventRates, invariant: Inv
     ],
 )
 def test_a_falsified_absence_is_found(has_rows: bool, invariant: Invariant, falsify: Falsify) -> None:
-    table = played("thulla", 4, LEAVING)
+    table = played("thulla", 1, LEAVING)
     record = stored_record(table) if has_rows else record_of(table)
     assert invariant not in found(record)
     falsify(record, table)
