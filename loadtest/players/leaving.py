@@ -1,4 +1,4 @@
-"""Leaves tables: the last viewer of a finished one reads its replay and score sheet, and submits its record."""
+"""Leaves tables: a viewer of a finished one reads its replay and score sheet, and the last one submits its record."""
 
 import asyncio
 from itertools import chain, repeat
@@ -21,12 +21,10 @@ SHEET_POLLS_SECONDS = (0.1, 0.3, 0.5, 1.0, 2.0, 5.0)
 
 async def leave_table(context: UserContext, client: Client, table_id: str, viewer: SeatRecord) -> None:
     """Leave a table, as a player or as a spectator."""
-    record = context.tables.leave(table_id)
-    if record is None:
-        return
+    tables = context.tables
     try:
-        if record.is_finished:
-            await read_replay_and_sheet(client, record, context.settings.silence_seconds * SHEET_TIMEOUT_FACTOR)
+        if (read := tables.record_to_read(table_id, viewer)) is not None:
+            await read_replay_and_sheet(client, read, context.settings.silence_seconds * SHEET_TIMEOUT_FACTOR)
     except CroupierError as error:
         # For spectators with a delay the game is not over yet.
         if viewer.seat is not None or error.reason != ERROR_REASON_TABLE_NOT_FINISHED:
@@ -35,7 +33,8 @@ async def leave_table(context: UserContext, client: Client, table_id: str, viewe
         context.measures.record_failure(INTERRUPTED, table_id)
         raise
     finally:
-        await context.tables.submit(record)
+        if (record := tables.leave(table_id)) is not None:
+            await tables.submit(record)
 
 
 def record_failed_at_table(measures: Measures, viewer: SeatRecord, operation: str, error: CroupierError) -> None:

@@ -37,6 +37,8 @@ class TableRecords:
         self._records: dict[str, TableRecord] = {}
         self._present: dict[str, int] = {}
         self._counted: set[str] = set()
+        self._read: set[str] = set()
+        """The tables whose replays are being read, or were."""
 
     def __len__(self) -> int:
         return len(self._records)
@@ -76,12 +78,24 @@ class TableRecords:
         has_players = any(viewer.seat is not None and viewer.left_milliseconds is None for viewer in record.viewers)
         return has_players and not record.is_finished
 
+    def record_to_read(self, table_id: str, viewer: SeatRecord) -> TableRecord | None:
+        """Return the record of a finished table to the one who has to read its replay: once, before they leave.
+
+        That is the first player to leave, or the last viewer where no player was: spectators may have a delay.
+        """
+        record, is_last = self._records[table_id], self._present[table_id] == 1
+        if not record.is_finished or table_id in self._read or (viewer.seat is None and not is_last):
+            return None
+        self._read.add(table_id)
+        return record
+
     def leave(self, table_id: str) -> TableRecord | None:
         """Remove a viewer; returns the record if it was the last one, who has to submit it."""
         self._present[table_id] -= 1
         if self._present[table_id]:
             return None
         del self._present[table_id]
+        self._read.discard(table_id)
         record = self._records.pop(table_id)
         self._count_end(record)
         return record
@@ -115,6 +129,7 @@ class TableRecords:
         self._records.clear()
         self._present.clear()
         self._counted.clear()
+        self._read.clear()
         return records
 
     def other_table(self, player_id: str, random: Random) -> TableRecord | None:

@@ -14,12 +14,12 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from clients.typescript.build import CLIENT, FOLDER, NODE, TABLE, alone, build, environment, npm
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier_client import BlockingClient, Endpoints, Tls
-from tests.web.browsers import opened_browser
+from tests.web.browsers import ANSWER_MILLISECONDS, opened_browser
 
 SECONDS = 120.0
 WRITTEN_ADDRESS = "http://127.0.0.1:7700"
@@ -87,6 +87,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDeployme
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Start a browser; a module that uses it has no asynchronous tests, since Playwright runs an event loop."""
+    expect.set_options(timeout=ANSWER_MILLISECONDS)
     with opened_browser() as started:
         yield started
 

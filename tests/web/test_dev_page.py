@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
-from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, opened_page
+from tests.web.browsers import DESKTOP, opened_page
 from tests.web.conftest import WebDeployment
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
@@ -43,7 +43,7 @@ def page_of(panel: Page, seat: int) -> FrameLocator:
 
 def expect_status(panel: Page, seat: int, *statuses: str) -> None:
     connection = page_of(panel, seat).locator(", ".join(f".connection[data-status='{each}']" for each in statuses))
-    expect(connection).to_have_count(1, timeout=ANSWER_MILLISECONDS)
+    expect(connection).to_have_count(1)
 
 
 def hand_count(panel: Page, seat: int, other: int) -> Locator:
@@ -65,7 +65,7 @@ def test_a_page_whose_line_is_cut_catches_up_once_it_is_healed(panel: Page) -> N
     expect(hand_count(panel, cut, acting)).to_have_text("13")
     switch(panel, cut, "Kill")
     # Signing in has failed: the line of the new page is cut, too.
-    expect(page_of(panel, cut).get_by_text("the line is cut")).to_be_visible(timeout=ANSWER_MILLISECONDS)
+    expect(page_of(panel, cut).get_by_text("the line is cut")).to_be_visible()
     switch(panel, cut, "Heal")
     expect_status(panel, cut, "live")
     expect(hand_count(panel, cut, acting)).to_have_text(hand_count(panel, witness, acting).inner_text())

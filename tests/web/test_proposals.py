@@ -31,10 +31,10 @@ def test_a_person_votes_on_a_proposal(deployment: WebDeployment, browser: Browse
     with solo_with_a_person(deployment, browser) as (page, client, table_id):
         proposal, *_ = proposals_of_solo(client)
         client.create_proposal(table_id=table_id, request_id="propose", proposal=proposal.name)
-        expect(page.locator(".proposal")).to_contain_text("Native proposes", timeout=ANSWER_MILLISECONDS)
+        expect(page.locator(".proposal")).to_contain_text("Native proposes")
         page.locator(".proposal").get_by_role("button", name=button).click()
-        expect(page.locator(".proposal")).to_contain_text(outcome, timeout=ANSWER_MILLISECONDS)
-        expect(page.locator(".proposal")).to_be_hidden(timeout=ANSWER_MILLISECONDS)
+        expect(page.locator(".proposal")).to_contain_text(outcome)
+        expect(page.locator(".proposal")).to_be_hidden()
 
 
 def test_a_person_proposes_after_reading_the_meaning(deployment: WebDeployment, browser: Browser) -> None:
