@@ -244,7 +244,7 @@ _ALL = (
                 "--max-network-tables=14",
                 "--max-network-streams=30",
             ),
-            "engine": ("--max-player-streams=30", "--table-entries-per-second=4", "--table-entries-burst=20"),
+            "engine": ("--max-player-streams=30", "--table-entries-per-second=2", "--table-entries-burst=20"),
         },
     ),
     Scenario(
