@@ -137,11 +137,11 @@ class FaultRun:
             self._totals.seconds += time.monotonic() - started
 
     def _playing(self) -> dict[str, TableRecord]:
-        """Return the tables at which a player of this process has a seat."""
+        """Return the tables that are being played, and at which a player of this process has a seat."""
         return {
             record.table_id: record
             for record in self._load.running()
-            if any(viewer.seat is not None for viewer in record.viewers)
+            if not record.is_finished and any(viewer.seat is not None for viewer in record.viewers)
         }
 
     async def _fault(self, scenario: FaultScenario, random: Random) -> None:
@@ -163,13 +163,12 @@ class FaultRun:
         self._load.end_interruption()
         if scenario.impairs:
             self._load.mark_impaired()
-        if scenario.is_takeover:
-            measured = takeovers(played.values(), began_milliseconds)
-            self._totals.takeovers += measured
-            for slow in [one for one in measured if one.seconds >= MAX_TAKEOVER_SECONDS][:MAX_PRINTED]:
-                self._print(f"    a takeover of {slow.seconds:.2f} s in the next fault: {slow.steps}")
+        measured = takeovers(played.values(), began_milliseconds) if scenario.is_takeover else []
+        self._totals.takeovers += measured
         pause = longest_pause((played | self._playing()).values(), began_milliseconds)
         self._add_fault(scenario, lasted, pause, new)
+        for slow in [one for one in measured if one.seconds >= MAX_TAKEOVER_SECONDS][:MAX_PRINTED]:
+            self._print(f"    a takeover of {slow.seconds:.2f} s: {slow.steps}")
         await self._load.check_acknowledged()
 
     def _add_fault(self, scenario: FaultScenario, lasted: float, pause: float, new: list[Violation]) -> None:

@@ -52,8 +52,9 @@ def _check_entry(
         return
     deadline = min((at for at in (shown, clock.deadline) if at), default=0)
     if deadline and late is not None:
+        seat = clock.due[1]
         # The time of a seat that is left in its turn may have been over before.
-        due = max(deadline, 0, *clock.left_in_turn.values())
+        due = deadline if seat is None else max(deadline, clock.left_in_turn.get(seat, 0))
         waited = entry.at - due - overlap_milliseconds(outages, due, entry.at)
         if waited > late + THINKING_MILLISECONDS * any(seat in clock.settings.bots for seat in clock.since):
             yield Invariant.DEADLINE_MISSED, f"the entry came {waited} ms after the deadline"

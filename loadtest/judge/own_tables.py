@@ -185,7 +185,7 @@ def _possible_states(log: Log, begins: Mapping[int, int], shown: ShownSeat) -> d
     sequences, since = sorted(log.states), shown.since_milliseconds - SLACK_MILLISECONDS
     # Nothing is received before it was stored.
     are_stored = [log.states[sequence].received_milliseconds < since for sequence in sequences]
-    if not any(are_stored[:1]):
+    if not sequences or not are_stored[0]:
         # The table may have been in an earlier state, which no viewer received.
         return {}
     possible = {

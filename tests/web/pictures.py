@@ -47,7 +47,7 @@ class Screen:
 
 
 SCREENS = (
-    # First, because the lobby frees the seat of a player who does not follow the table for long.
+    # Taken first: the lobby removes a player who no longer follows a forming table.
     Screen("waiting-room", "#/t/{waiting}", ".waiting-room"),
     Screen("home", "#/", ".my-tables"),
     Screen("new-table", "#/new/one_ten", ".new-table .chips"),

@@ -35,7 +35,7 @@ COVERED_CARDS = """[...document.querySelectorAll(".in-hand")].filter((card) => {
     const {left, top} = card.getBoundingClientRect();
     const isSeen = ([x, y]) => card.contains(document.elementFromPoint(left + x, top + y));
     return ![[1, 8], [23, 8], [1, 31], [23, 31]].every(isSeen);
-}).map(({dataset}) => dataset.card)"""
+})"""
 HANDSHAKE = """new Promise((resolve) => {{
     const socket = new WebSocket({address});
     socket.onopen = () => resolve("open");

@@ -16,7 +16,7 @@ export interface HandCard {
   readonly isLifted: boolean;
 }
 
-/** The most cards that a row of a phone shows in strips which a finger hits. */
+/** The most cards of a hand in one row on a phone: with more, their strips are too narrow for a finger. */
 const ROW_CARDS = 16;
 
 interface HandProps {
