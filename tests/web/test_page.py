@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import time
 from itertools import cycle, product
 from pathlib import Path
 from random import Random
@@ -16,7 +17,7 @@ from loadtest.players.page_turn import TURN
 from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, PHONE, opened_page, quiet_page
 from tests.web.conftest import WebDeployment, served_page
 from tests.web.native_players import host, open_invitation, play_in_background
-from tests.web.page_players import GAME_SECONDS, act, act_next, play_to_the_end
+from tests.web.page_players import GAME_SECONDS, POLL_MILLISECONDS, act, act_next, play_to_the_end
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 TABLES = 8
@@ -35,7 +36,7 @@ COVERED_CARDS = """[...document.querySelectorAll(".in-hand")].filter((card) => {
     const {left, top} = card.getBoundingClientRect();
     const isSeen = ([x, y]) => card.contains(document.elementFromPoint(left + x, top + y));
     return ![[1, 8], [23, 8], [1, 31], [23, 31]].every(isSeen);
-})"""
+}).map(({dataset}) => dataset.card)"""
 HANDSHAKE = """new Promise((resolve) => {{
     const socket = new WebSocket({address});
     socket.onopen = () => resolve("open");
@@ -225,8 +226,12 @@ def test_a_hand_of_many_cards_has_two_rows_on_a_phone(deployment: WebDeployment,
                 buttons = [target for target in turn["targets"] if not target["isCard"]]
                 act_next(page, turn | {"targets": buttons or turn["targets"]}, random)
             # Once the cards have come to rest.
-            page.wait_for_function(f"{COVERED_CARDS}.length === 0")
-            assert page.evaluate(TURN)["outside"] == []
+            deadline = time.monotonic() + GAME_SECONDS
+            while (turn := page.evaluate(TURN))["isBehind"]:
+                assert time.monotonic() < deadline, turn
+                page.wait_for_timeout(POLL_MILLISECONDS)
+            assert turn["outside"] == []
+            assert page.evaluate(COVERED_CARDS) == []
 
 
 def test_a_page_without_tls_follows_more_tables_than_it_has_connections(tmp_path: Path, browser: Browser) -> None:
