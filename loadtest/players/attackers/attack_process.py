@@ -50,7 +50,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
         "left_tables": Attack(hoarding.left_tables, frozenset({"network_calls"}), 2),
         "table_changes": Attack(hoarding.table_changes, frozenset({"table_changes"}), 6),
         "bot_tables": Attack(hoarding.bot_tables, frozenset({"tables"}), 1),
-        "endless_games": Attack(hoarding.endless_games, frozenset({"table_changes"}), 3),
+        "endless_games": Attack(hoarding.endless_games, frozenset({"table_changes"}), 6),
         "left_seats": Attack(hoarding.left_seats, frozenset({"seat_requests"}), 5),
         "rematches": Attack(hoarding.rematches, CALLS, 5),
         "own_lists": Attack(reading.own_lists, CALLS, 5),
