@@ -16,9 +16,6 @@ from loadtest.faults.load import FaultLoad
 from loadtest.network import break_connections
 from loadtest.postgres import PostgresServer
 
-RESTART_SECONDS = 4.0
-"""The time until a killed engine starts again where others take its tables over."""
-
 
 @dataclass(frozen=True, slots=True)
 class FaultContext:
@@ -70,14 +67,6 @@ class FaultScenario(NamedTuple):
 
 async def _kill_engine(context: FaultContext) -> None:
     context.deployment.kill(context.random.choice(context.engines))
-
-
-async def _kill_one_of_several(context: FaultContext) -> None:
-    """Kill an engine that starts again when the others have taken its tables over.
-
-    On one machine its start, of two seconds of a processor, would be part of their takeover.
-    """
-    await context.deployment.keep_down([context.random.choice(context.engines)], RESTART_SECONDS * context.scale)
 
 
 async def _kill_engines_in_turn(context: FaultContext) -> None:
@@ -252,7 +241,7 @@ SQLITE = _by_name(
     STORM._replace(times=1),
 )
 POSTGRES = _by_name(
-    FaultScenario("engine_killed", 10, _kill_one_of_several, is_takeover=True),
+    FaultScenario("engine_killed", 10, _kill_engine, is_takeover=True),
     FaultScenario("engines_killed_in_turn", 3, _kill_engines_in_turn, interrupts=True),
     FaultScenario("all_engines_killed", 3, _kill_all_engines, interrupts=True),
     FaultScenario("engine_paused", 2, _pause_engine(6)),
