@@ -244,7 +244,7 @@ _ALL = (
                 "--max-network-tables=14",
                 "--max-network-streams=30",
             ),
-            # Bots have four entries a second: at their tables players would wait for the limit without an attack.
+            # More than the four of bots, at whose tables players would else reach the limit without an attack.
             "engine": ("--max-player-streams=30", "--table-entries-per-second=5", "--table-entries-burst=20"),
         },
     ),
