@@ -11,6 +11,7 @@ from loadtest.players.browser import CHROMIUM, FLAGS, NETWORK_CHANGED, PHONE_SIZ
 from tests.programs import program
 
 PHONE = ViewportSize(**PHONE_SIZE)
+LANDSCAPE = ViewportSize(width=740, height=360)
 DESKTOP = ViewportSize(width=1280, height=800)
 ANSWER_MILLISECONDS = 60_000.0
 MAX_LOADS = 3

@@ -14,7 +14,7 @@ from croupier.cli.launcher.background import started_services
 from croupier_client import choose_random_action
 from loadtest.mix import DEFAULT_MIX
 from loadtest.players.page_turn import TURN
-from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, PHONE, opened_page, quiet_page
+from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, LANDSCAPE, PHONE, opened_page, quiet_page
 from tests.web.conftest import WebDeployment, served_page
 from tests.web.native_players import host, open_invitation, play_in_background
 from tests.web.page_players import GAME_SECONDS, POLL_MILLISECONDS, act, act_next, play_to_the_end
@@ -37,6 +37,13 @@ COVERED_CARDS = """[...document.querySelectorAll(".in-hand")].filter((card) => {
     const isSeen = ([x, y]) => card.contains(document.elementFromPoint(left + x, top + y));
     return ![[1, 8], [23, 8], [1, 31], [23, 31]].every(isSeen);
 }).map(({dataset}) => dataset.card)"""
+# Buttons of which the middle or an edge is under something else.
+COVERED_BUTTONS = """[...document.querySelectorAll(".buttons button")].filter((button) => {
+    const {left, right, top, bottom} = button.getBoundingClientRect();
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    const isSeen = ([x, y]) => button.contains(document.elementFromPoint(x, y));
+    return ![[x, y], [left + 8, y], [right - 8, y], [x, top + 4], [x, bottom - 4]].every(isSeen);
+}).map(({textContent}) => textContent)"""
 HANDSHAKE = """new Promise((resolve) => {{
     const socket = new WebSocket({address});
     socket.onopen = () => resolve("open");
@@ -208,6 +215,25 @@ def test_a_hand_of_fifteen_fits_a_phone(deployment: WebDeployment, browser: Brow
         cards = page.evaluate(TURN)
         assert cards["outside"] == []
         assert page.locator(".in-hand").count() >= 15
+
+
+def test_nothing_lies_over_the_actions_of_eight_seats(deployment: WebDeployment, browser: Browser) -> None:
+    """On a phone, held upright and on its side, and on a desktop; the page has the last seat."""
+    random = Random(1)
+    with host(deployment) as client, quiet_page(browser, deployment.address) as page:
+        table_id = open_invitation(page, client, game="one_ten", seat_count=8, bots=[""] * 6)
+        with client.play_table(table_id) as table:
+            seen = table.sequence
+            while list(table.view.seats_to_act) != [7]:
+                if table.is_to_act:
+                    table.submit_action(choose_random_action(table, random))
+                else:
+                    table.wait_for_change(after=seen)
+                seen = table.sequence
+        page.locator(".actions[data-turn=true]").wait_for()
+        for viewport in (PHONE, LANDSCAPE, DESKTOP):
+            page.set_viewport_size(viewport)
+            assert page.evaluate(COVERED_BUTTONS) == [], viewport
 
 
 def test_a_hand_of_many_cards_has_two_rows_on_a_phone(deployment: WebDeployment, browser: Browser) -> None:

@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize
+from playwright.sync_api import Browser, Page
 
 from clients.typescript.build import FOLDER, PAGE
 from loadtest.mix import DEFAULT_MIX
 from loadtest.players.page_turn import TURN
-from tests.web.browsers import DESKTOP, PHONE
+from tests.web.browsers import DESKTOP, LANDSCAPE, PHONE
 from tests.web.pictures import SCREENS, THEMES, VIEWPORTS, Screen, Stage, opened_stage
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 AXE = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
-LANDSCAPE = ViewportSize(width=740, height=360)
 # Cards, piles and seats are named by the texts on them, as "7♣" and "Ola: 20, cards: 8", but axe reads what is drawn in
 # the order of the document: "77" and "8O Ola 20".
 SERIOUS = """async () => (await axe.run()).violations

@@ -1,4 +1,4 @@
-import{$ as e,C as t,D as n,E as r,H as i,J as a,K as o,O as s,Q as c,S as l,T as u,X as d,Y as f,c as p,d as m,h,l as g,q as _,u as v,v as y,w as b}from"./index-CBpBEeAp.js";import{n as x}from"./seat-BAAGTHVH.js";function S({address:e,game:t,seatCount:n,options:r,bots:i,actions:a}){let o=e.protocol===`https:`,s=e.port||(o?`443`:`80`),c=o?`, Tls(AUTHORITY.read_bytes())`:``;return`"""Plays a table as it was recorded in a browser.
+import{$ as e,C as t,D as n,E as r,H as i,J as a,K as o,O as s,Q as c,S as l,T as u,X as d,Y as f,c as p,d as m,h,l as g,q as _,u as v,v as y,w as b}from"./index-DNtGPprv.js";import{n as x}from"./seat-BGzWVbU9.js";function S({address:e,game:t,seatCount:n,options:r,bots:i,actions:a}){let o=e.protocol===`https:`,s=e.port||(o?`443`:`80`),c=o?`, Tls(AUTHORITY.read_bytes())`:``;return`"""Plays a table as it was recorded in a browser.
 
 The cards are dealt anew, so another seat may be to act, and an action may not be legal: then a legal one takes its
 place, of the same verb if there is one.
