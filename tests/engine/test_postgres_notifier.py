@@ -21,8 +21,9 @@ from tests.engine.databases import entry, opened, running, store_on
 from tests.engine.fakes import RecordingLogger
 from tests.engine.play import within_timeout
 
-TERMINATE_OTHERS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+TERMINATE_OTHERS = """SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query NOT LIKE '%pg_terminate%'"""
+"""Waits until they are gone: what is sent on a connection that is yet to end would be lost."""
 
 
 class FakeListener:

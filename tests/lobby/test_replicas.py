@@ -141,10 +141,10 @@ async def test_a_connection_that_is_lost_before_it_is_set_up_is_reported_as_unav
 
 
 async def cut_connections(database: Database) -> None:
-    """End every connection to the database but this one."""
+    """End every connection to the database but this one, and wait until they are gone."""
     await execute(
         database,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()",
     )
 

@@ -262,7 +262,7 @@ async def test_a_server_that_is_killed_within_a_transaction(own_server: Postgres
 
 @pytest.mark.slow
 async def test_connections_that_are_terminated(own_server: PostgresServer, database: Database) -> None:
-    terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'croupier'"
+    terminate = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'croupier'"
     with pytest.raises(Unavailable):
         await query_twice(database, lambda: own_server.run_sql("postgres", terminate))
     own_server.run_sql("postgres", terminate)
