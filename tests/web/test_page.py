@@ -178,10 +178,20 @@ def test_the_page_is_in_the_language_of_the_browser(
     visitor.close()
 
 
-@pytest.mark.parametrize("address", ["#/t/nonsense", "#/j/NONSENSE"])
-def test_a_dead_link_has_a_sentence_and_a_way_on(deployment: WebDeployment, browser: Browser, address: str) -> None:
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("#/t/nonsense", "There is no such table"),
+        ("#/j/NONSENSE", "There is no such table"),
+        ("#/r/nonsense", "There is no such table"),
+        ("#/new/nonsense", "This server does not have the game"),
+    ],
+)
+def test_a_dead_link_has_a_sentence_and_a_way_on(
+    deployment: WebDeployment, browser: Browser, address: str, sentence: str
+) -> None:
     with opened_page(browser, f"{deployment.address}/{address}") as opened:
-        expect(opened.page.get_by_text("There is no such table")).to_be_visible()
+        expect(opened.page.get_by_text(sentence)).to_be_visible()
         opened.page.get_by_role("button", name="All games").last.click()
         opened.page.locator(".game").first.wait_for()
 

@@ -11,12 +11,13 @@ import { refusalText } from "./errors.js";
 import { Home } from "./lobby/home.js";
 import { JoinScreen } from "./lobby/join_screen.js";
 import { BOT_DELAY_MILLISECONDS, NewTable } from "./lobby/new_table.js";
+import { HomeButton, Message } from "./message.js";
 import { ReplayRoute } from "./replay/replay_route.js";
 import { type Route, hashOf, routeOf } from "./route.js";
 import { type Settings, keepSettings, readSettings } from "./settings.js";
 import { SettingsSheet } from "./settings_sheet.js";
 import { TableRoute } from "./table/table_route.js";
-import { SayContext, sayIn } from "./texts/page_texts.js";
+import { SayContext, sayIn, useSay } from "./texts/page_texts.js";
 
 /** What the server knows: the player, and the games in their language. */
 interface Entered {
@@ -59,6 +60,7 @@ export function App({ address, store, line }: AppProps) {
 
 function Screen({ route }: { readonly route: Route }) {
   const { connection, games, go } = useShared();
+  const say = useSay();
   const myTables = useMemo(() => new MyTables(connection), [connection]);
   useEffect(() => {
     myTables.open();
@@ -70,6 +72,7 @@ function Screen({ route }: { readonly route: Route }) {
   // Another address of the same replay is another moment of it.
   if (route.screen === "replay") return <ReplayRoute key={hashOf(route)} route={route} />;
   if (game !== undefined) return <NewTable game={game} />;
+  if (route.screen === "new") return <Message text={say("noGame")}><HomeButton /></Message>;
   return <HomeScreen myTables={myTables} go={go} />;
 }
 

@@ -51,6 +51,7 @@ function Panel({ count, lines }: PanelProps) {
   return (
     <div class="dev">
       <div class="dev-seats" data-columns={Math.min(count, 4)}>
+        {entered && !table && <p class="dev-hint">Choose a game and open a new table.</p>}
         {entered && table && pages.filter((page) => seatOf(entered, table, page) >= 0).map((page) => (
           <SeatFrame key={`${table.tableId} ${page}`} page={page} tableId={table.tableId} lines={lines} />
         ))}

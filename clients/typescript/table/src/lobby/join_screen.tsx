@@ -7,6 +7,7 @@ import type { Table } from "@croupier/client/contract";
 import { useShared } from "../connection.js";
 import { refusalText } from "../errors.js";
 import { IconButton } from "../icons.js";
+import { HomeButton, Message } from "../message.js";
 import { useSay } from "../texts/page_texts.js";
 
 export function JoinScreen({ target }: { readonly target: Target }) {
@@ -19,6 +20,7 @@ export function JoinScreen({ target }: { readonly target: Target }) {
     findTable(connection, target).then(setTable, fail);
   }, []);
   const join = () => joinTable(connection, target).then((id) => go({ screen: "table", id, link: "" }), fail);
+  if (table === undefined && fault !== "") return <Message text={fault}><HomeButton /></Message>;
   const name = games.find(({ game }) => game === table?.game)?.name ?? table?.game;
   return (
     <main class="page">
@@ -34,7 +36,7 @@ export function JoinScreen({ target }: { readonly target: Target }) {
       {fault !== "" && <p role="alert" class="fault">{fault}</p>}
       <div class="page-buttons">
         {table !== undefined && <button type="button" class="primary" onClick={() => void join()}>{say("takeSeat")}</button>}
-        <button type="button" onClick={() => go({ screen: "home" })}>{say("home")}</button>
+        <HomeButton />
       </div>
     </main>
   );

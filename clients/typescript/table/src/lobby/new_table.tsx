@@ -63,8 +63,7 @@ export function NewTable({ game: offered }: { readonly game: GameDescription }) 
       }}>
         {game.presets.length > 0 && <Presets game={game} words={words} draft={draft} change={change} />}
         <Numbers label={say("seats")} from={game.minSeats} to={game.maxSeats} recommended={game.recommendedSeats} value={draft.seats} set={(seats) => change({ seats, bots: Math.min(draft.bots, seats - 1) })} />
-        <Numbers label={say("bots")} from={0} to={draft.seats - 1} value={draft.bots} set={(bots) => change({ bots })} />
-        {draft.bots === 0 && <p class="note">{say("botsNone")}</p>}
+        <Numbers label={say("bots")} from={0} to={draft.seats - 1} value={draft.bots} note={draft.bots === 0 ? say("botsNone") : ""} set={(bots) => change({ bots })} />
         <Times draft={draft} change={change} />
         <label class="option public">{say("publicTable")}<input type="checkbox" checked={draft.isPublic} onChange={({ currentTarget }) => change({ isPublic: currentTarget.checked })} /></label>
         {game.options.length > 0 && (
@@ -110,11 +109,12 @@ interface NumbersProps {
   readonly to: number;
   readonly recommended?: readonly number[];
   readonly value: number;
+  readonly note?: string;
   readonly set: (value: number) => void;
 }
 
 /** A row of numbers to choose one from. */
-function Numbers({ label, from, to, recommended = [], value, set }: NumbersProps) {
+function Numbers({ label, from, to, recommended = [], value, note = "", set }: NumbersProps) {
   if (from === to) return null;
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   return (
@@ -123,6 +123,7 @@ function Numbers({ label, from, to, recommended = [], value, set }: NumbersProps
       {numbers.map((number) => (
         <button key={number} type="button" aria-pressed={number === value} data-recommended={recommended.includes(number)} onClick={() => set(number)}>{number}</button>
       ))}
+      {note !== "" && <p class="note">{note}</p>}
     </fieldset>
   );
 }

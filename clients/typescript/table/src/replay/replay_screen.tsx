@@ -7,6 +7,7 @@ import type { Replay } from "@croupier/client/replays";
 
 import { useShared } from "../connection.js";
 import { refusalText } from "../errors.js";
+import { HomeButton, Message, UnknownGame } from "../message.js";
 import { IconButton } from "../icons.js";
 import { type ReplayRoute, hashOf } from "../route.js";
 import type { Frame } from "../table/frame.js";
@@ -34,8 +35,8 @@ export function ReplayScreen({ route }: { readonly route: ReplayRoute }) {
   const { value: replay, fault } = useReplay(route.id, route.link, eyes);
   const game = games.find((each) => each.game === replay?.table.game);
   if (fault !== undefined) return <Refused id={route.id} link={route.link} fault={fault} />;
-  if (replay === undefined) return <main class="page message"><p role="status">{say("connecting")}</p></main>;
-  if (game === undefined) return <main class="page message"><p role="status">{say("unknownGame")}</p></main>;
+  if (replay === undefined) return <Message text={say("connecting")} />;
+  if (game === undefined) return <UnknownGame />;
   return <Shown route={route} replay={replay} game={game} eyes={eyes} setEyes={setEyes} />;
 }
 
@@ -44,11 +45,10 @@ function Refused({ id, link, fault }: { readonly id: string; readonly link: stri
   const say = useSay();
   const isPlayed = reasonOf(fault) === ErrorReason.TABLE_NOT_FINISHED;
   return (
-    <main class="page message">
-      <p role="status">{isPlayed ? say("notOverYet") : refusalText(fault, undefined, say)}</p>
+    <Message text={isPlayed ? say("notOverYet") : refusalText(fault, undefined, say)}>
       {isPlayed && <button type="button" onClick={() => go({ screen: "table", id, link })}>{say("toTable")}</button>}
-      <button type="button" onClick={() => go({ screen: "home" })}>{say("home")}</button>
-    </main>
+      <HomeButton />
+    </Message>
   );
 }
 

@@ -8,6 +8,7 @@ import { useChanges, useShared } from "../connection.js";
 import { refusalText } from "../errors.js";
 import { JoinScreen } from "../lobby/join_screen.js";
 import { WaitingRoom } from "../lobby/waiting_room.js";
+import { HomeButton, Message, UnknownGame } from "../message.js";
 import { useSay } from "../texts/page_texts.js";
 import { TableScreen } from "./table_screen.js";
 
@@ -47,11 +48,11 @@ function useLobbyTable(id: string): LobbyTable | "unread" | undefined {
 
 function Connecting() {
   const say = useSay();
-  return <main class="page message"><p role="status">{say("connecting")}</p></main>;
+  return <Message text={say("connecting")} />;
 }
 
 function Following({ id, link }: { readonly id: string; readonly link: string }) {
-  const { connection, games, go } = useShared();
+  const { connection, games } = useShared();
   const say = useSay();
   const table = useMemo(() => new Table(connection, id, link === "" ? {} : { link }), [id, link]);
   useChanges(table);
@@ -60,13 +61,7 @@ function Following({ id, link }: { readonly id: string; readonly link: string })
     return () => table.close();
   }, [table]);
   const game = games.find((each) => each.game === table.game);
-  if (table.sequence !== undefined && game !== undefined) return <TableScreen key={table.id} table={table} game={game} />;
-  const isUnknown = table.sequence !== undefined;
-  const text = isUnknown ? say("unknownGame") : table.status === "failed" ? refusalText(table.error, undefined, say) : say(table.status === "offline" ? "serverGone" : "connecting");
-  return (
-    <main class="page message">
-      <p role="status">{text}</p>
-      <button type="button" onClick={() => (isUnknown ? location.reload() : go({ screen: "home" }))}>{say(isUnknown ? "tryAgain" : "home")}</button>
-    </main>
-  );
+  if (table.sequence !== undefined) return game === undefined ? <UnknownGame /> : <TableScreen key={table.id} table={table} game={game} />;
+  const text = table.status === "failed" ? refusalText(table.error, undefined, say) : say(table.status === "offline" ? "serverGone" : "connecting");
+  return <Message text={text}><HomeButton /></Message>;
 }

@@ -99,6 +99,7 @@ export const en = {
   // Errors
   failed: "That did not work",
   unknownTable: "There is no such table, or you have no access to it.",
+  noGame: "This server does not have the game of this link.",
   unknownGame: "This page does not know the game: load the page again.",
   serverGone: "The server does not answer. The page tries again.",
   tryAgain: "Try again",

@@ -92,6 +92,7 @@ export const nb: PageTexts = {
   vibration: "Vibrasjon",
   failed: "Det gikk ikke",
   unknownTable: "Bordet finnes ikke, eller du har ikke tilgang.",
+  noGame: "Tjeneren har ikke spillet i denne lenken.",
   unknownGame: "Siden kjenner ikke spillet: last siden på nytt.",
   serverGone: "Tjeneren svarer ikke. Siden prøver igjen.",
   tryAgain: "Prøv igjen",
