@@ -19,8 +19,7 @@ RUN library="$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))
 FROM ${BUILDER_IMAGE} AS build
 # The index of packages; if it is empty, that of pip's configuration.
 ARG INDEX_URL=
-# Extras of the package, with commas between: `traces` exports traces; `load` adds the load test,
-# locust -f /opt/croupier/loadtest/locustfile.py.
+# Extras of the package, with commas between: `traces` exports traces; `load` adds the load test, `croupier load`.
 ARG EXTRAS=traces
 # Certificates of a private authority, and a pip.conf with the password of an index, are mounted here.
 ENV PIP_INDEX_URL=${INDEX_URL} PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_DISABLE_PIP_VERSION_CHECK=1 \
@@ -37,8 +36,6 @@ RUN --mount=type=cache,target=/root/.cache/pip --mount=type=secret,id=pip.conf,t
  && python3 -m venv --without-pip /opt/croupier \
  && /tools/bin/pip --python /opt/croupier/bin/python install --quiet --no-compile --no-index --find-links /wheels \
         "$(echo /wheel/*.whl)${EXTRAS:+[${EXTRAS}]}" \
- && case ",${EXTRAS}," in (*,load,*) \
-        ln -s "$(echo /opt/croupier/lib/python3*/site-packages)/loadtest" /opt/croupier/loadtest ;; esac \
  && /opt/croupier/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/croupier/lib
 RUN --mount=type=bind,from=base,target=/base \
     /tools/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --short-PURLs \

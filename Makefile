@@ -64,7 +64,7 @@ bench: install-dev ## speed, beside baselines of the same run; PART=engine for o
 	$(BIN)/python -m benchmarks $(PART)
 
 load: install-dev ## a load test with a judge; SCENARIO=evening TABLES=200 SECONDS=60 and more
-	$(BIN)/locust -f loadtest/locustfile.py --headless --only-summary --tags $(SCENARIO) $(if $(TABLES),--tables $(TABLES)) \
+	$(BIN)/croupier load --headless --only-summary --tags $(SCENARIO) $(if $(TABLES),--tables $(TABLES)) \
 		$(if $(SECONDS),--run-time $(SECONDS)) $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(MIX),--mix $(MIX)) \
 		$(if $(SEED),--seed $(SEED)) $(ARGS)
 
@@ -75,10 +75,10 @@ capacity: install-dev ## memory for tables and streams
 	$(BIN)/python -m benchmarks.capacity $(ARGS)
 
 faults: install-dev ## kills, pauses and cuts of connections while a judge checks every table
-	$(BIN)/python -m loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(GATEWAY),--gateway) $(if $(TRANSPORT),--transport $(TRANSPORT)) --result faults.json
+	$(BIN)/python -m croupier_loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(GATEWAY),--gateway) $(if $(TRANSPORT),--transport $(TRANSPORT)) --result faults.json
 
 simulate: install-dev ## the engine in simulated time with faults, from many seeds
-	$(BIN)/python -m loadtest.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
+	$(BIN)/python -m croupier_loadtest.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
 
 # BASE_IMAGE, INDEX_URL, EXTRAS: see docs/image.md. These two need root on Debian; with Docker use docker build.
 image: ## the image, as an archive of OCI

@@ -16,7 +16,7 @@ from benchmarks.measurement import SERVER
 from benchmarks.websocket import open_websocket
 from croupier_api.v1 import cards_pb2, engine_pb2
 from croupier_client.sockets import GRPC
-from loadtest.players.client import open_channel
+from croupier_loadtest.players.client import open_channel
 
 
 @asynccontextmanager

@@ -28,11 +28,11 @@ from croupier_api.v1 import engine_pb2
 from croupier_client import CroupierError, FollowedTable, choose_random_action
 from croupier_client.sockets import GRPC, WEBSOCKET
 from croupier_client.table import new_request_id
-from loadtest.backend import Backend, BackendUnavailable, started_backend
-from loadtest.histograms import histogram_of, latency_of
-from loadtest.measures import Measures
-from loadtest.monitor.monitor import Scrape
-from loadtest.players.client import Connections
+from croupier_loadtest.backend import Backend, BackendUnavailable, started_backend
+from croupier_loadtest.histograms import histogram_of, latency_of
+from croupier_loadtest.measures import Measures
+from croupier_loadtest.monitor.monitor import Scrape
+from croupier_loadtest.players.client import Connections
 
 EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2
 MEBIBYTE = 2**20

@@ -13,10 +13,10 @@ from google.protobuf.duration_pb2 import Duration
 from benchmarks.clients import BenchmarkClient, open_table
 from croupier_api.v1 import tables_pb2
 from croupier_client.sockets import WEBSOCKET
-from loadtest.backend import Backend, BackendUnavailable
-from loadtest.mix import DEFAULT_MIX
-from loadtest.monitor.monitor import Scrape, scrape
-from loadtest.players.client import Connections
+from croupier_loadtest.backend import Backend, BackendUnavailable
+from croupier_loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.monitor.monitor import Scrape, scrape
+from croupier_loadtest.players.client import Connections
 
 TABLES_PER_HOST = 100
 """The number of tables of the same players."""

@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from croupier.runtime.database.schema_versions import migrate_database
-from loadtest.measures import ACKNOWLEDGED
-from loadtest.mix import ALL_GAMES
-from loadtest.postgres import PostgresServer, postgres_server
-from loadtest.report.result import LoadStep, Result, ViolationSummary, from_json, reasons
-from loadtest.report.text import to_text
-from loadtest.report.write import write_results
+from croupier_loadtest.measures import ACKNOWLEDGED
+from croupier_loadtest.mix import ALL_GAMES
+from croupier_loadtest.postgres import PostgresServer, postgres_server
+from croupier_loadtest.report.result import LoadStep, Result, ViolationSummary, from_json, reasons
+from croupier_loadtest.report.text import to_text
+from croupier_loadtest.report.write import write_results
 
 EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2
 SERVICES = ("croupier.lobby", "croupier.engine", "croupier.scoring")
-LOCUST = (sys.executable, "-m", "locust", "-f", "loadtest/locustfile.py", "--headless", "--only-summary")
+LOCUST = (sys.executable, "-m", "croupier.cli", "load", "--headless", "--only-summary")
 GRACE_SECONDS = 60
 MAX_ATTEMPTS = 2
 MAX_TABLES = 20_000

@@ -11,8 +11,8 @@ from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Client
 from croupier_client.rpc import Service
 from croupier_client.sockets import WEBSOCKET
-from loadtest.players.client import Connections
-from loadtest.players.table import PLAY_TABLE
+from croupier_loadtest.players.client import Connections
+from croupier_loadtest.players.table import PLAY_TABLE
 
 TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.2

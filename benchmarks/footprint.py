@@ -17,15 +17,15 @@ from dataclasses import dataclass, field
 import psutil
 
 from croupier_client import Endpoints
-from loadtest.backend import started_backend
-from loadtest.postgres import PostgresServer, postgres_server
-from loadtest.scenarios import SCENARIOS
+from croupier_loadtest.backend import started_backend
+from croupier_loadtest.postgres import PostgresServer, postgres_server
+from croupier_loadtest.scenarios import SCENARIOS
 
 EVENING = SCENARIOS["evening"]
 SETTINGS = {"shared_buffers": "128MB", "max_connections": "400"}
 """The settings of k8s/overlays/production; all others, and the first, are PostgreSQL's defaults."""
 MODULE = (sys.executable, "-m")
-LOCUST = (*MODULE, "locust", "-f", "loadtest/locustfile.py")
+LOCUST = (*MODULE, "croupier.cli", "load")
 START_SECONDS = 10.0
 SAMPLE_SECONDS = 2.0
 MEBIBYTE = 2**20

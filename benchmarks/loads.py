@@ -18,7 +18,7 @@ from benchmarks.services import DRIVER_CORES, SERVER_CORES, free_server_cores, p
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_client import Endpoints
 from croupier_client.sockets import GRPC
-from loadtest.players.client import Connections
+from croupier_loadtest.players.client import Connections
 
 SEATS = 4
 TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=3600))

@@ -39,7 +39,7 @@ from croupier.runtime.identity.tokens import PLAYER_AUDIENCE, TokenIssuer, load_
 from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.server.tasks import end_tasks
 from croupier.runtime.table_access import SEATED
-from loadtest.postgres import postgres_server
+from croupier_loadtest.postgres import postgres_server
 
 HOUR = 3600
 SEATS_OF_A_TABLE = 2

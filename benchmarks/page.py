@@ -13,7 +13,7 @@ from benchmarks.services import services
 from croupier.gateway.envoy import find_envoy
 from croupier_api.v1.tables_pb2 import TimeControl
 from croupier_client import Client, Endpoints
-from loadtest.players.browser import PHONE_SIZE, BrowserMissing, started_browser
+from croupier_loadtest.players.browser import PHONE_SIZE, BrowserMissing, started_browser
 
 ROUNDS = 5
 SLOWDOWN = 4

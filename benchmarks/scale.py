@@ -23,7 +23,7 @@ from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.schema_versions import migrate_database
 from croupier.runtime.server.tasks import end_tasks
 from croupier.runtime.server.tuning import tune_process
-from loadtest.postgres import postgres_server
+from croupier_loadtest.postgres import postgres_server
 
 WRITERS = (1, 4, 16)
 COMMIT_DELAYS_MILLISECONDS = (0, 3)

@@ -10,7 +10,7 @@ import psutil
 
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.runtime.database.schema_versions import migrate_database
-from loadtest.postgres import postgres_server
+from croupier_loadtest.postgres import postgres_server
 
 NO_LIMITS = ("--player-calls-per-second=0", "--network-units-per-second=0", "--log-level=error")
 FLAGS = {

@@ -32,7 +32,7 @@ from croupier.scoring.ledger import Ledger, Result, Seat, SeatConduct, Sheet
 from croupier.scoring.schema import STANDINGS
 from croupier.scoring.standings import Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
-from loadtest.postgres import postgres_server
+from croupier_loadtest.postgres import postgres_server
 
 FEW = 1_000
 REPEATS = 100

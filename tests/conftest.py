@@ -16,7 +16,7 @@ import structlog
 
 from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.schema_versions import migrate_database
-from loadtest.postgres import PostgresServer, postgres_server
+from croupier_loadtest.postgres import PostgresServer, postgres_server
 from tests.databases import copy_database
 from tests.waiting import SettlingLoop
 

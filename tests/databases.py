@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Executable, NullPool, Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from croupier.runtime.database.database import Database
-from loadtest.postgres import PostgresServer
+from croupier_loadtest.postgres import PostgresServer
 
 POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)
 on_postgresql = pytest.mark.parametrize("database_url", [POSTGRESQL], indirect=True)

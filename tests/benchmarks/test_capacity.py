@@ -16,8 +16,8 @@ from benchmarks.capacity import MEBIBYTE, SEATS
 from benchmarks.capacity_harness import CapacityHarness, OpenTable
 from benchmarks.clients import BenchmarkClient
 from croupier_api.v1 import actions_pb2, engine_pb2
-from loadtest.backend import started_backend
-from loadtest.measures import Measures
+from croupier_loadtest.backend import started_backend
+from croupier_loadtest.measures import Measures
 
 
 class PlannedHarness(CapacityHarness):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.ceiling import ceiling, is_good, search
-from loadtest.report.result import Result, ViolationSummary
+from croupier_loadtest.report.result import Result, ViolationSummary
 from tests.loadtest.report.sample import LATENCIES, PASSED
 
 LIMIT = 100.0

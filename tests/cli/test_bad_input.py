@@ -18,7 +18,7 @@ from croupier.cli.launcher.replicas import START_ORDER
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
 from croupier.games.registry import GAMES
 from croupier.runtime.identity.tokens import write_new_key_pair
-from loadtest.postgres import PostgresServer
+from croupier_loadtest.postgres import PostgresServer
 from tests.cli.conftest import Command
 
 DEADLINE_SECONDS = 180.0

@@ -16,10 +16,10 @@ from croupier.cli.launcher.supervisor import SupervisorSettings, running_service
 from croupier.cli.services import endpoints_of
 from croupier.games.registry import GAMES
 from croupier_api.v1 import scoring_pb2
-from loadtest.demo.demo import Played, Standings, conclusion, judged, play_all
-from loadtest.demo.players import DemoPlan
-from loadtest.judge.violations import Invariant
-from loadtest.record import TableRecord
+from croupier_loadtest.demo.demo import Played, Standings, conclusion, judged, play_all
+from croupier_loadtest.demo.players import DemoPlan
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import TableRecord
 from tests.cli.conftest import Command
 
 DEADLINE_SECONDS = 600.0

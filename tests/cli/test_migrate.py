@@ -10,7 +10,7 @@ import pytest
 
 from croupier.cli.commands.migrate import migrate_shared
 from croupier.cli.commands.serve import SERVICES
-from loadtest.postgres import PostgresServer, postgres_server
+from croupier_loadtest.postgres import PostgresServer, postgres_server
 from tests.cli.conftest import Command, Ended
 
 DEADLINE_SECONDS = 60.0

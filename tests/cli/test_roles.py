@@ -18,8 +18,8 @@ from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.schema_versions import check_schema
 from croupier.runtime.server.program import SettingsError
 from croupier_client.aio import Client
-from loadtest.demo.players import play_seat
-from loadtest.postgres import PostgresServer, postgres_server
+from croupier_loadtest.demo.players import play_seat
+from croupier_loadtest.postgres import PostgresServer, postgres_server
 from tests.cli.conftest import Command
 from tests.databases import execute
 from tests.tables import QUICK_BOTS, has_result, opened_table

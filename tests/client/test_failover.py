@@ -18,7 +18,7 @@ from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_client import Endpoints, RetryPolicy
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
 from croupier_client.errors import Unavailable
-from loadtest.faults.proxy import Route
+from croupier_loadtest.faults.proxy import Route
 from tests.client.conftest import FAST_RETRIES, Connect
 from tests.client.fake_croupier import FakeCroupier, StreamFault, StreamScript
 from tests.client.fake_table import HAND

@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from croupier.runtime.database.schema_versions import migrate_database
-from loadtest.postgres import postgres_server
+from croupier_loadtest.postgres import postgres_server
 from tests.contract.deployment import CALL_SECONDS, EngineProcess, Stream, connected, rest_of
 from tests.refusals import refusal
 

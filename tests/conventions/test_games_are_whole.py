@@ -12,8 +12,8 @@ from croupier.engine.api.game_texts import FOLDER as TEXTS
 from croupier.games.interface import Game, resolve_options
 from croupier.games.registry import GAMES
 from croupier.runtime.translations import ENGLISH, LANGUAGES
-from loadtest.judge.rules.registry import RULES
-from loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.judge.rules.registry import RULES
+from croupier_loadtest.mix import DEFAULT_MIX
 from tests.games.judge_table import judge_table
 from tests.games.record import FOLDER, playthroughs
 from tests.games.test_bots import DECISIONS

@@ -18,8 +18,8 @@ from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.settings import Settings
 from croupier.scoring.settings import ScoringSettings
-from loadtest.players.attackers.attack_process import ATTACKS
-from loadtest.scenarios import SCENARIOS
+from croupier_loadtest.players.attackers.attack_process import ATTACKS
+from croupier_loadtest.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from croupier.games.facts import Seat
 from croupier.runtime.database.database import Database, open_database
 from croupier.runtime.database.notifications import MAX_WAITING, Notifications
 from croupier_api.v1.games_pb2 import REACTION_WOW
-from loadtest.postgres import PostgresServer
+from croupier_loadtest.postgres import PostgresServer
 from tests.engine.databases import entry, opened, running, store_on
 from tests.engine.fakes import RecordingLogger
 from tests.engine.play import within_timeout

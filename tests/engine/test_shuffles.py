@@ -4,8 +4,8 @@ from random import Random
 
 from croupier.engine.core.shuffles import below, commitment, revised_seed, shuffle, stream_key
 from croupier.games.interface import ShuffleNeeded
-from loadtest.judge.deals import commitment_of, deal, table_key
-from loadtest.judge.rules.interface import Shuffle
+from croupier_loadtest.judge.deals import commitment_of, deal, table_key
+from croupier_loadtest.judge.rules.interface import Shuffle
 
 
 def test_the_judge_commits_and_shuffles_alike(seed: int) -> None:

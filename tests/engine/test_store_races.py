@@ -16,7 +16,7 @@ from croupier.engine.storage.writer import lost_races
 from croupier.runtime.database.database import Database
 from croupier.runtime.database.schema_versions import migrate_database
 from croupier.runtime.errors import Unavailable
-from loadtest.postgres import PostgresServer, postgres_server
+from croupier_loadtest.postgres import PostgresServer, postgres_server
 from tests.databases import failed_over, held_transaction
 from tests.engine.databases import another_store, entry, loaded, opened, sequences, writing_on
 from tests.engine.fakes import START

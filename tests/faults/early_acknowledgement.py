@@ -13,8 +13,8 @@ from croupier.engine.core.log import Entry
 from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.outcomes import Callback
-from loadtest.faults.child import main as run_child
-from loadtest.faults.command import main as run_faults
+from croupier_loadtest.faults.child import main as run_child
+from croupier_loadtest.faults.command import main as run_faults
 
 DELAY_SECONDS = 0.3
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from croupier_api.v1 import engine_pb2
-from loadtest.faults.measures import (
+from croupier_loadtest.faults.measures import (
     LONG_PAUSE_SECONDS,
     MAX_PRINTED,
     PauseWatch,
@@ -16,8 +16,8 @@ from loadtest.faults.measures import (
     percentile,
     takeovers,
 )
-from loadtest.record import Opened, Received, SeatRecord, TableRecord
-from loadtest.scenarios import Behaviour
+from croupier_loadtest.record import Opened, Received, SeatRecord, TableRecord
+from croupier_loadtest.scenarios import Behaviour
 from tests.loadtest.judge.played import EventRates, played
 from tests.loadtest.judge.viewer_records import record_of
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from croupier.runtime.database.notifications import APPLICATION_NAME
-from loadtest.faults.proxy import Proxy
+from croupier_loadtest.faults.proxy import Proxy
 
 TIMEOUT_SECONDS = 60.0
 SILENCE_SECONDS = 0.3

@@ -11,9 +11,9 @@ from sqlalchemy import create_engine
 
 from croupier.engine.storage.schema import METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
-from loadtest.faults.rows import Databases, add_rows, in_snapshot, stored_table
-from loadtest.judge.violations import Invariant
-from loadtest.record import Ledger, Outage, SeatRecord, StoredEntry, StoredTable, TableRecord
+from croupier_loadtest.faults.rows import Databases, add_rows, in_snapshot, stored_table
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import Ledger, Outage, SeatRecord, StoredEntry, StoredTable, TableRecord
 from tests.engine.folds import packed_rows
 
 TABLE = ("t", "open", "solo", 1, "{}", b"seed")

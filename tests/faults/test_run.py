@@ -9,13 +9,13 @@ import pytest
 
 from croupier_client import Endpoints
 from croupier_client.rpc import Service
-from loadtest.faults.deployment import Deployment
-from loadtest.faults.load import FaultLoad, FaultRunPlan
-from loadtest.faults.rows import Databases
-from loadtest.faults.run import RunTotals
-from loadtest.judge.violations import Invariant
-from loadtest.players.leaving import INTERRUPTED
-from loadtest.players.seat_player import ABANDONING, CANCELLED, FOLLOWING
+from croupier_loadtest.faults.deployment import Deployment
+from croupier_loadtest.faults.load import FaultLoad, FaultRunPlan
+from croupier_loadtest.faults.rows import Databases
+from croupier_loadtest.faults.run import RunTotals
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.players.leaving import INTERRUPTED
+from croupier_loadtest.players.seat_player import ABANDONING, CANCELLED, FOLLOWING
 from tests.waiting import TIMEOUT_SECONDS
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from croupier.cli.launcher import gateway
-from loadtest.judge.violations import Invariant
+from croupier_loadtest.judge.violations import Invariant
 from tests.programs import missing
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ DEADLINE_SECONDS = 900.0
 
 
 async def fault_run(
-    result: Path, *flags: str, module: Sequence[str] = ("loadtest.faults",), folder: Path | None = None
+    result: Path, *flags: str, module: Sequence[str] = ("croupier_loadtest.faults",), folder: Path | None = None
 ) -> tuple[int, Any]:
     """Return a short fault run of a random seed, which is printed; returns its exit code and its result.
 

@@ -14,8 +14,8 @@ from croupier.games.bots import with_empty_swaps
 from croupier.games.cards import NOTATION, SUITS, notation
 from croupier.games.facts import SPECTATOR, Fact, RoundEnded, View, Viewer
 from croupier.games.interface import CardsShuffled, Event, Game, IllegalAction, ProposalAgreed, SeatActed, State
-from loadtest.judge.rules.interface import Choice, Illegal, JudgeTable, Legal, Options, ReplayAction
-from loadtest.judge.rules.registry import RULES
+from croupier_loadtest.judge.rules.interface import Choice, Illegal, JudgeTable, Legal, Options, ReplayAction
+from croupier_loadtest.judge.rules.registry import RULES
 from tests.games import dispatch
 from tests.games.judge_table import judge_table
 

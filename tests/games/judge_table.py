@@ -14,13 +14,13 @@ from croupier.games.one_ten.state import UNNAMED, OneTenState
 from croupier.games.registry import GAMES
 from croupier.games.solo.state import SoloState
 from croupier.games.thulla.state import ThullaState
-from loadtest.judge.rules.interface import Card, JudgeTable, Options, Round
-from loadtest.judge.rules.jossing import JossingTable
-from loadtest.judge.rules.one_oh_one import OneOhOneTable
-from loadtest.judge.rules.one_ten.table import OneTenTable
-from loadtest.judge.rules.solo.hand import Hand
-from loadtest.judge.rules.solo.table import SoloTable
-from loadtest.judge.rules.thulla import ThullaTable
+from croupier_loadtest.judge.rules.interface import Card, JudgeTable, Options, Round
+from croupier_loadtest.judge.rules.jossing import JossingTable
+from croupier_loadtest.judge.rules.one_oh_one import OneOhOneTable
+from croupier_loadtest.judge.rules.one_ten.table import OneTenTable
+from croupier_loadtest.judge.rules.solo.hand import Hand
+from croupier_loadtest.judge.rules.solo.table import SoloTable
+from croupier_loadtest.judge.rules.thulla import ThullaTable
 from tests.games import dispatch
 
 ENDED_BY = {"loser": "101-END-2", "max_rounds": "101-END-4", "one_left": "101-ELIM-1"}

@@ -12,7 +12,7 @@ import pytest
 
 from croupier.games.interface import Game, InvalidOption, Option, OptionValue, completed_options, resolve_options
 from croupier.games.registry import GAMES
-from loadtest.judge.rules.registry import RULES
+from croupier_loadtest.judge.rules.registry import RULES
 from tests.games.comparison import ComparedTable
 from tests.games.laws import every_judged_table
 from tests.games.walk import sample_options, walk

@@ -17,7 +17,7 @@ from croupier.games.actions import decode_action
 from croupier.games.cards import card
 from croupier.games.interface import CardsShuffled, SeatActed, ShuffleNeeded, State
 from croupier.games.registry import GAMES
-from loadtest.judge.rules.interface import JudgeTable, Legal, ReplayAction
+from croupier_loadtest.judge.rules.interface import JudgeTable, Legal, ReplayAction
 from tests.games import dispatch, positions_one_oh_one, positions_one_ten
 from tests.games.comparison import engine_legal
 from tests.games.judge_table import judge_table

@@ -19,7 +19,7 @@ from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Scope, Standing
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import games_pb2
-from loadtest.judge.rules.registry import standing_of
+from croupier_loadtest.judge.rules.registry import standing_of
 from tests.games import dispatch
 from tests.games.positions import acts, over
 from tests.games.positions_solo import DO, EIGHTH, SOLO, dealt

@@ -14,8 +14,8 @@ from croupier.cli.launcher.replicas import START_ORDER
 from croupier.cli.services import endpoints_of
 from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
-from loadtest.demo.demo import play_all
-from loadtest.demo.players import DemoPlan
+from croupier_loadtest.demo.demo import play_all
+from croupier_loadtest.demo.players import DemoPlan
 from tests.image.container import Container, Image
 
 pytestmark = pytest.mark.image

@@ -20,8 +20,8 @@ from croupier.runtime.server.addresses import is_loopback
 from croupier.runtime.server.program import SettingsError
 from croupier.runtime.settings import ENVIRONMENT_PREFIX, Settings
 from croupier.scoring.settings import ScoringSettings
-from loadtest.process.load import drain_seconds
-from loadtest.scenarios import SCENARIOS
+from croupier_loadtest.process.load import drain_seconds
+from croupier_loadtest.scenarios import SCENARIOS
 from tests.k8s.building import Object
 from tests.k8s.objects import (
     ENV,

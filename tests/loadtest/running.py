@@ -15,7 +15,7 @@ from croupier.cli.launcher.supervisor import SupervisorSettings, running_service
 from croupier.cli.services import endpoints_of
 
 ROOT = Path(__file__).parents[2]
-LOCUST = (sys.executable, "-m", "locust", "-f", "loadtest/locustfile.py")
+LOCUST = (sys.executable, "-m", "croupier.cli", "load")
 RUN_SECONDS = 600.0
 RESULTS = "results"
 SMALL = ("--tables=2", "--run-time=4", "--think=0", "--grace=20", "--seed=1", "--mix=solo,thulla")

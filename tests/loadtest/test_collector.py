@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from loadtest.judge.violations import Invariant, Violation
-from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, Measures
-from loadtest.monitor.monitor import Usage
-from loadtest.report.result import ViolationSummary
-from loadtest.runner.collector import Collector, checks
-from loadtest.scenarios import Limits
+from croupier_loadtest.judge.violations import Invariant, Violation
+from croupier_loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, Measures
+from croupier_loadtest.monitor.monitor import Usage
+from croupier_loadtest.report.result import ViolationSummary
+from croupier_loadtest.runner.collector import Collector, checks
+from croupier_loadtest.scenarios import Limits
 
 
 def report(

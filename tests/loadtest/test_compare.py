@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from croupier.cli.faults import MISUSED, CommandFault
-from loadtest import compare as comparison
-from loadtest.compare import CPU, P99, Figure, better, compare, main, read_result
-from loadtest.report.result import FORMAT_VERSION, Failure, Result, ViolationSummary, to_json
+from croupier_loadtest import compare as comparison
+from croupier_loadtest.compare import CPU, P99, Figure, better, compare, main, read_result
+from croupier_loadtest.report.result import FORMAT_VERSION, Failure, Result, ViolationSummary, to_json
 from tests.loadtest.report.sample import CONDITIONS, EMPTY, HOSTILE, LATENCIES, PASSED, hostile
 
 

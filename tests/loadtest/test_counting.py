@@ -12,12 +12,12 @@ from google.rpc import error_details_pb2, status_pb2
 from croupier_api.v1 import engine_pb2_grpc, lobby_pb2, lobby_pb2_grpc
 from croupier_client import CroupierError, Endpoints, TimedOut, from_status
 from croupier_client.endpoints import STREAM_SECONDS
-from loadtest.measures import Measures
-from loadtest.players.adversaries import SUBMIT_ACTION
-from loadtest.players.client import Connections, new_clients
-from loadtest.players.counting import BrokenOnPurpose, count_error, counted_call, counted_stream, service_code
-from loadtest.players.user_context import count_failure
-from loadtest.record import SeatRecord
+from croupier_loadtest.measures import Measures
+from croupier_loadtest.players.adversaries import SUBMIT_ACTION
+from croupier_loadtest.players.client import Connections, new_clients
+from croupier_loadtest.players.counting import BrokenOnPurpose, count_error, counted_call, counted_stream, service_code
+from croupier_loadtest.players.user_context import count_failure
+from croupier_loadtest.record import SeatRecord
 from tests.client.conftest import endpoints_of
 from tests.client.fake_croupier import FakeCroupier, StreamFault, StreamScript
 from tests.client.fake_table import HAND

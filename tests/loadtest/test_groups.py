@@ -11,16 +11,16 @@ import pytest
 from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, tables_pb2
 from croupier_client import NotFound
 from croupier_client.rpc import Rpc
-from loadtest.judge.violations import Invariant
-from loadtest.measures import Measures
-from loadtest.mix import MixEntry
-from loadtest.players.client import PlayerClient
-from loadtest.players.groups import group
-from loadtest.players.own_tables import OwnTables
-from loadtest.players.recorder import TableRecords
-from loadtest.players.user_context import LoadSettings, UserContext
-from loadtest.record import SeatRecord, TableRecord
-from loadtest.scenarios import SCENARIOS
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.measures import Measures
+from croupier_loadtest.mix import MixEntry
+from croupier_loadtest.players.client import PlayerClient
+from croupier_loadtest.players.groups import group
+from croupier_loadtest.players.own_tables import OwnTables
+from croupier_loadtest.players.recorder import TableRecords
+from croupier_loadtest.players.user_context import LoadSettings, UserContext
+from croupier_loadtest.record import SeatRecord, TableRecord
+from croupier_loadtest.scenarios import SCENARIOS
 from tests.loadtest.test_seat_player import FakeTable
 
 TABLES = 300

@@ -5,9 +5,9 @@ import json
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from loadtest.histograms import histograms_of, merge, new_histogram, percentile_milliseconds, with_histograms
-from loadtest.judge.violations import Invariant, Violation
-from loadtest.measures import MAX_MICROSECONDS, Measures
+from croupier_loadtest.histograms import histograms_of, merge, new_histogram, percentile_milliseconds, with_histograms
+from croupier_loadtest.judge.violations import Invariant, Violation
+from croupier_loadtest.measures import MAX_MICROSECONDS, Measures
 
 
 def test_both_forms_of_a_batch_keep_times() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from croupier_client import Endpoints, Tls
-from loadtest.mix import read_mix
-from loadtest.runner.options import Options, add_arguments, read_options
-from loadtest.scenarios import SCENARIOS, Behaviour
+from croupier_loadtest.mix import read_mix
+from croupier_loadtest.runner.options import Options, add_arguments, read_options
+from croupier_loadtest.scenarios import SCENARIOS, Behaviour
 
 PEM = b"-----BEGIN " + b"CERTIFICATE-----\n"
 
@@ -48,7 +48,7 @@ def test_options_override_the_scenario() -> None:
 def test_the_command_repeats_the_run_with_its_seed() -> None:
     options = read("--think=0", "--results=my results", users=9, host="h:1")
     assert options.command == (
-        "locust -f loadtest/locustfile.py --headless --tags smoke -u 9 -r 20 -t 12 --host h:1 "
+        "croupier load --headless --tags smoke -u 9 -r 20 -t 12 --host h:1 "
         f"--seed {options.settings.seed} --think 0 --results 'my results'"
     )
 

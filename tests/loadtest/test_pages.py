@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.players.browser import CHROMIUM, BrowserMissing, is_complaint, started_browser
+from croupier_loadtest.players.browser import CHROMIUM, BrowserMissing, is_complaint, started_browser
 from tests.loadtest.running import TIME_LIMITS, run_load_test
 from tests.programs import program
 

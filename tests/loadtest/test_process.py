@@ -13,17 +13,17 @@ import pytest
 
 from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2, lobby_pb2
 from croupier_client import CroupierError, NotFound
-from loadtest.judge.rules.registry import RULES_VERSION
-from loadtest.judge.violations import Invariant
-from loadtest.measures import Measures
-from loadtest.mix import read_mix
-from loadtest.players.user_context import LoadSettings
-from loadtest.process import standings
-from loadtest.process.judge_queue import JudgeQueue, judge_packed, transcript_of
-from loadtest.process.load import Load
-from loadtest.process.standings import NO_ANSWER, backend_fault
-from loadtest.record import Answered, Received, ReportedViolation, SeatRecord, Sent, TableRecord
-from loadtest.scenarios import SCENARIOS, Behaviour
+from croupier_loadtest.judge.rules.registry import RULES_VERSION
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.measures import Measures
+from croupier_loadtest.mix import read_mix
+from croupier_loadtest.players.user_context import LoadSettings
+from croupier_loadtest.process import standings
+from croupier_loadtest.process.judge_queue import JudgeQueue, judge_packed, transcript_of
+from croupier_loadtest.process.load import Load
+from croupier_loadtest.process.standings import NO_ANSWER, backend_fault
+from croupier_loadtest.record import Answered, Received, ReportedViolation, SeatRecord, Sent, TableRecord
+from croupier_loadtest.scenarios import SCENARIOS, Behaviour
 
 NO_TABLE = NotFound(grpc.StatusCode.NOT_FOUND, "there is no such table")
 OTHER_PROGRAM = CroupierError(grpc.StatusCode.UNIMPLEMENTED, "there is no such method")

@@ -10,11 +10,11 @@ from google.rpc import error_details_pb2, status_pb2
 from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, tables_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client import Client, CroupierError, IllegalAction, Unavailable
-from loadtest.histograms import histograms_of
-from loadtest.measures import ACKNOWLEDGED, Measures
-from loadtest.players.recorder import Recorder, TableRecords
-from loadtest.record import Expected, SeatRecord, TableRecord
-from loadtest.scenarios import Behaviour
+from croupier_loadtest.histograms import histograms_of
+from croupier_loadtest.measures import ACKNOWLEDGED, Measures
+from croupier_loadtest.players.recorder import Recorder, TableRecords
+from croupier_loadtest.record import Expected, SeatRecord, TableRecord
+from croupier_loadtest.scenarios import Behaviour
 
 PLAY = actions_pb2.Action(play=actions_pb2.PlayAction(card=cards_pb2.CARD_ACE_OF_SPADES))
 ILLEGAL_ACTION = ErrorReason.ERROR_REASON_ILLEGAL_ACTION

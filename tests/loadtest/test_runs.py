@@ -15,8 +15,8 @@ import pytest
 
 from croupier.cli.launcher.background import started_services
 from croupier.gateway.envoy import find_envoy
-from loadtest.players.attackers.attack_process import ATTACKS
-from loadtest.players.attackers.attacker import ONE_NETWORK
+from croupier_loadtest.players.attackers.attack_process import ATTACKS
+from croupier_loadtest.players.attackers.attacker import ONE_NETWORK
 from tests.loadtest.defects import DEFECTS
 from tests.loadtest.running import (
     BEHAVIOURS,
@@ -124,12 +124,12 @@ def assert_refused(outcome: LoadTestOutcome, line: str) -> None:
 
 
 async def test_wrong_options_are_refused_at_once(tmp_path: Path) -> None:
-    assert_refused(await run_load_test([], tmp_path, "nothing"), "loadtest: unknown scenario 'nothing'")
+    assert_refused(await run_load_test([], tmp_path, "nothing"), "croupier load: unknown scenario 'nothing'")
 
 
 @pytest.mark.slow
 async def test_services_must_answer(tmp_path: Path) -> None:
-    assert_refused(await run_load_test([NO_SERVICES], tmp_path), "loadtest: the services did not answer within")
+    assert_refused(await run_load_test([NO_SERVICES], tmp_path), "croupier load: the services did not answer within")
 
 
 @pytest.mark.slow
@@ -187,7 +187,7 @@ async def test_services_are_not_blamed_for_the_counts_of_a_load_process_that_die
 
 
 def _has_players(process: psutil.Process) -> bool:
-    return any("loadtest.process" in child.cmdline() for child in process.children())
+    return any("croupier_loadtest.process" in child.cmdline() for child in process.children())
 
 
 @pytest.mark.slow
@@ -197,7 +197,7 @@ async def test_a_second_interrupt_ends_all_processes_at_once(tmp_path: Path) -> 
         await _until_printed(process, "to repeat")
         started = psutil.Process(process.pid).children(recursive=True)
         for player in started:
-            if "loadtest.process" in player.cmdline():
+            if "croupier_loadtest.process" in player.cmdline():
                 # The run would otherwise be over before the second interrupt.
                 player.suspend()
         process.send_signal(signal.SIGINT)
@@ -206,7 +206,7 @@ async def test_a_second_interrupt_ends_all_processes_at_once(tmp_path: Path) -> 
         _, errors = await process.communicate()
         await until(lambda: not any(map(psutil.Process.is_running, started)), "every process ends")
     assert (process.returncode, len(started) > 1) == (2, True)
-    assert (b"loadtest: stopped, without a result" in errors, b"Traceback" in errors) == (True, False)
+    assert (b"croupier load: stopped, without a result" in errors, b"Traceback" in errors) == (True, False)
     assert not (tmp_path / "results").exists()
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from croupier.games.registry import GAMES
 from croupier_client import Endpoints, Tls
-from loadtest.mix import ALL_GAMES, DEFAULT_MIX, draw_entry, matchable, read_mix
-from loadtest.players.seat_player import MAX_THINK_SHARE
-from loadtest.players.user_context import MIN_CONNECTIONS, LoadSettings
-from loadtest.runner.stages import StagePlan, Stages, Tick
-from loadtest.scenarios import SCENARIOS, Scenario, ThinkTime, UserKind
+from croupier_loadtest.mix import ALL_GAMES, DEFAULT_MIX, draw_entry, matchable, read_mix
+from croupier_loadtest.players.seat_player import MAX_THINK_SHARE
+from croupier_loadtest.players.user_context import MIN_CONNECTIONS, LoadSettings
+from croupier_loadtest.runner.stages import StagePlan, Stages, Tick
+from croupier_loadtest.scenarios import SCENARIOS, Scenario, ThinkTime, UserKind
 
 SETTINGS = LoadSettings(
     SCENARIOS["abuse"], read_mix(ALL_GAMES), 1, users=11, endpoints=Endpoints("l:1", "e:2", "s:3"), attacks={"pages": 2}

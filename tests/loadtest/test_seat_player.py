@@ -13,18 +13,18 @@ from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, scoring_pb2, table
 from croupier_client import CroupierError, RetryPolicy, TimedOut, Unavailable
 from croupier_client.retry import Attempts, Retries
 from croupier_client.rpc import StreamMessage
-from loadtest.judge.violations import Invariant
-from loadtest.measures import Measures
-from loadtest.mix import MixEntry
-from loadtest.players.client import PlayerClient
-from loadtest.players.groups import PRESET, matcher
-from loadtest.players.recorder import TableRecords
-from loadtest.players.seat_player import CANCELLED, SeatPlayer
-from loadtest.players.spectators import spectator
-from loadtest.players.table import read_again
-from loadtest.players.user_context import LoadSettings, UserContext
-from loadtest.record import SeatRecord, TableRecord
-from loadtest.scenarios import SCENARIOS, Behaviour
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.measures import Measures
+from croupier_loadtest.mix import MixEntry
+from croupier_loadtest.players.client import PlayerClient
+from croupier_loadtest.players.groups import PRESET, matcher
+from croupier_loadtest.players.recorder import TableRecords
+from croupier_loadtest.players.seat_player import CANCELLED, SeatPlayer
+from croupier_loadtest.players.spectators import spectator
+from croupier_loadtest.players.table import read_again
+from croupier_loadtest.players.user_context import LoadSettings, UserContext
+from croupier_loadtest.record import SeatRecord, TableRecord
+from croupier_loadtest.scenarios import SCENARIOS, Behaviour
 
 NEVER = 1000
 TABLE = tables_pb2.Table(table_id="t", game="thulla", seats=[tables_pb2.Seat(player_id="p")] * 2)

@@ -28,7 +28,7 @@ from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.permissions import make_private_folder
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.program import SettingsError
-from loadtest.postgres import PostgresServer
+from croupier_loadtest.postgres import PostgresServer
 from tests.databases import execute
 from tests.engine.fakes import RecordingLogger
 from tests.waiting import SettlingLoop, settled

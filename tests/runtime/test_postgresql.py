@@ -25,7 +25,7 @@ from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.observation.outage_log import OutageLog
 from croupier.runtime.server.service import Resources, Service, serve
 from croupier.runtime.settings import ServiceSettings
-from loadtest.postgres import PostgresServer, postgres_server
+from croupier_loadtest.postgres import PostgresServer, postgres_server
 from tests.databases import execute, failed_over
 from tests.engine.fakes import RecordingLogger
 from tests.waiting import TIMEOUT_SECONDS, until

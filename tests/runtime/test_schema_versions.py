@@ -20,7 +20,7 @@ from croupier.runtime.database.schema_versions import (
     migrate_database,
 )
 from croupier.runtime.server.program import DatabaseUnreachable, SettingsError
-from loadtest.postgres import PostgresServer
+from croupier_loadtest.postgres import PostgresServer
 from tests.databases import execute
 
 PACKAGE = "croupier.scoring"

@@ -12,7 +12,7 @@ from croupier.scoring import standings
 from croupier.scoring.ledger import Ledger, Result, Round, Seat, SeatConduct, SeatCount, Sheet
 from croupier.scoring.standings import WON_OR_LOST, Scope, Statistics
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
-from loadtest.judge.results import places
+from croupier_loadtest.judge.results import places
 from tests.databases import on_both_databases
 from tests.scoring.deployment import Entries, score_sheet
 from tests.scoring.test_ledger import NO_WINNERS, opened, record

@@ -32,7 +32,7 @@ from croupier.lobby.tables import forming_table, revision, table_service
 from croupier.lobby.tables.my_seat import my_seat
 from croupier.lobby.tables.table_service import TableService
 from croupier.runtime.outcomes import Callback
-from loadtest.judge.violations import Invariant
+from croupier_loadtest.judge.violations import Invariant
 
 UNANSWERED_STEP = 50
 """One of so many actions gets no answer."""

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from loadtest.simulation.scenarios import SCENARIOS
-from loadtest.simulation.simulator import Simulator
+from croupier_loadtest.simulation.scenarios import SCENARIOS
+from croupier_loadtest.simulation.simulator import Simulator
 from tests.simulation.defects import DEFECTS
 
 SEEDS = range(1, 11)
@@ -49,7 +49,9 @@ def test_a_defect_is_found(simulator: Simulator, name: str) -> None:
 
 
 def test_a_seed_is_the_same_run_in_any_process(simulator: Simulator) -> None:
-    program = f"from loadtest.simulation.simulator import Simulator; print(Simulator().run({REPEATED_SEED}).digest)"
+    program = (
+        f"from croupier_loadtest.simulation.simulator import Simulator; print(Simulator().run({REPEATED_SEED}).digest)"
+    )
     process = subprocess.run(
         [sys.executable, "-c", program],
         env=os.environ | {"PYTHONHASHSEED": "1"},

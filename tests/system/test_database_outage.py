@@ -11,7 +11,7 @@ from croupier.cli.launcher.background import BackgroundServices, started_service
 from croupier.cli.services import endpoints_of
 from croupier.runtime.database.schema_versions import migrate_database
 from croupier_client.aio import Client
-from loadtest.postgres import postgres_server
+from croupier_loadtest.postgres import postgres_server
 from tests.tables import QUICK_BOTS, opened_table
 from tests.waiting import until
 

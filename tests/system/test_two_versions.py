@@ -16,7 +16,7 @@ from croupier.cli.launcher.supervisor import Services, SupervisorSettings, runni
 from croupier.cli.services import endpoints_of
 from croupier_api.v1 import tables_pb2
 from croupier_client import Client, Unavailable, choose_random_action, play_game
-from loadtest.monitor.monitor import Scrape, scrape
+from croupier_loadtest.monitor.monitor import Scrape, scrape
 from tests.system.newer_engine import NEW_OPTION
 from tests.waiting import TIMEOUT_SECONDS, until
 

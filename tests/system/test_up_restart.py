@@ -11,10 +11,10 @@ import pytest
 from croupier.cli.bot_player import BotPlayer
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.cli.services import endpoints_of
-from loadtest.demo.players import TIME_CONTROL, DemoPlan, play_seat, signed_in
-from loadtest.judge.verdict import judge
-from loadtest.players.leaving import read_replay_and_sheet
-from loadtest.record import SeatRecord, TableRecord
+from croupier_loadtest.demo.players import TIME_CONTROL, DemoPlan, play_seat, signed_in
+from croupier_loadtest.judge.verdict import judge
+from croupier_loadtest.players.leaving import read_replay_and_sheet
+from croupier_loadtest.record import SeatRecord, TableRecord
 from tests.tables import opened_table
 
 DEADLINE_SECONDS = 240.0

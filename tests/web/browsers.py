@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
 
-from loadtest.players.browser import CHROMIUM, FLAGS, NETWORK_CHANGED, PHONE_SIZE, is_complaint
+from croupier_loadtest.players.browser import CHROMIUM, FLAGS, NETWORK_CHANGED, PHONE_SIZE, is_complaint
 from tests.programs import program
 
 PHONE = ViewportSize(**PHONE_SIZE)

@@ -18,7 +18,7 @@ from croupier_api.v1.games_pb2 import (
     PileDescription,
 )
 from croupier_client import BlockingClient
-from loadtest.players.page_turn import HURRY
+from croupier_loadtest.players.page_turn import HURRY
 from tests.waiting import TIMEOUT_SECONDS
 from tests.web.page_players import POLL_MILLISECONDS
 

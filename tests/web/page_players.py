@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from croupier_client import BlockingTable, choose_random_action
-from loadtest.players.page_turn import HURRY, TURN, Target, next_target
+from croupier_loadtest.players.page_turn import HURRY, TURN, Target, next_target
 
 GAME_SECONDS = 240.0
 POLL_MILLISECONDS = 30

@@ -18,8 +18,8 @@ from typing import Any, Literal
 from playwright.sync_api import Browser, Page, ViewportSize
 
 from croupier.cli.launcher.background import started_services
-from loadtest.mix import DEFAULT_MIX
-from loadtest.players.page_turn import HURRY
+from croupier_loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.players.page_turn import HURRY
 from tests.web.browsers import DESKTOP, PHONE, opened_browser, opened_page
 from tests.web.pictured_tables import NAMES, device_secret, forming_table, played_tables, players
 

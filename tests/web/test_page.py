@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, expect
 
 from croupier.cli.launcher.background import started_services
 from croupier_client import choose_random_action
-from loadtest.mix import DEFAULT_MIX
-from loadtest.players.page_turn import TURN
+from croupier_loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.players.page_turn import TURN
 from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, LANDSCAPE, PHONE, opened_page, quiet_page
 from tests.web.conftest import WebDeployment, served_page
 from tests.web.native_players import host, open_invitation, play_in_background

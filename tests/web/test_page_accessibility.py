@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from clients.typescript.build import FOLDER, PAGE
-from loadtest.mix import DEFAULT_MIX
-from loadtest.players.page_turn import TURN
+from croupier_loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.players.page_turn import TURN
 from tests.web.browsers import DESKTOP, LANDSCAPE, PHONE
 from tests.web.pictures import SCREENS, THEMES, VIEWPORTS, Screen, Stage, opened_stage
 

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from croupier_client import BlockingClient, BlockingTable
-from loadtest.players.page_turn import TURN
+from croupier_loadtest.players.page_turn import TURN
 from tests.web.browsers import DESKTOP, opened_page, quiet_page
 from tests.web.conftest import WebDeployment
 from tests.web.drawn_table import expect_view, own_secret
@@ -48,7 +48,7 @@ def disturbed_page(browser: Browser, url: str) -> Iterator[Page]:
 def proxied(port: int) -> Iterator[tuple[int, Callable[[], None]]]:
     """Open a way to a port; yields its own port, and a function that resets its connections."""
     pipe = subprocess.PIPE
-    command = [sys.executable, "-m", "loadtest.faults.proxy"]
+    command = [sys.executable, "-m", "croupier_loadtest.faults.proxy"]
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -14,12 +14,12 @@ from google.protobuf.json_format import MessageToJson
 from playwright.sync_api import Browser
 
 from croupier_api.v1 import cards_pb2
-from loadtest.judge.knowledge import cards_in
-from loadtest.judge.log import log_of
-from loadtest.judge.notation import Deck
-from loadtest.judge.secrecy import check_secrecy
-from loadtest.judge.streams import ViewerHistory, history_of
-from loadtest.record import Opened, Received, SeatRecord
+from croupier_loadtest.judge.knowledge import cards_in
+from croupier_loadtest.judge.log import log_of
+from croupier_loadtest.judge.notation import Deck
+from croupier_loadtest.judge.secrecy import check_secrecy
+from croupier_loadtest.judge.streams import ViewerHistory, history_of
+from croupier_loadtest.record import Opened, Received, SeatRecord
 from tests.web.browsers import quiet_page
 from tests.web.conftest import WebDeployment
 from tests.web.native_players import host, open_invitation

@@ -10,7 +10,7 @@ from typing import IO, Any
 import pytest
 
 from clients.typescript.build import CLIENT, NODE, TABLE, environment, npm
-from loadtest.monitor.monitor import Scrape, scrape
+from croupier_loadtest.monitor.monitor import Scrape, scrape
 from tests.ports import reserved_port
 from tests.web.conftest import WebDeployment
 from tests.web.recorded_legal import recorded_legal

@@ -17,9 +17,12 @@ from croupier.cli.commands.player_options import play, replay_app
 from croupier.cli.faults import FAILED, CommandFault
 from croupier.cli.variables import warnings_of
 from croupier.runtime.printed_text import escaped
-from loadtest.demo.command import demo
+from croupier_loadtest.command import load
+from croupier_loadtest.demo.command import demo
 
 PROGRAM = "croupier"
+OPTIONS_OF_OTHERS = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""The settings of a command whose options are those of another program."""
 
 
 def show_version(is_wanted: bool) -> None:
@@ -46,12 +49,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(up)
-app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(serve)
+app.command(add_help_option=False, context_settings=OPTIONS_OF_OTHERS)(serve)
 app.command()(migrate)
 app.command()(keys)
 app.command()(games)
 app.command()(health)
 app.command()(demo)
+app.command(add_help_option=False, context_settings=OPTIONS_OF_OTHERS)(load)
 app.command()(play)
 app.add_typer(replay_app, name="replay")
 app.add_typer(gateway_app, name="gateway")

@@ -4,8 +4,8 @@ from croupier.engine.core.clock import Absence
 from croupier.engine.core.log import ActedBy, AwaySet
 from croupier.games.interface import SeatActed
 from croupier_api.v1 import engine_pb2
-from loadtest.judge.violations import Invariant
-from loadtest.record import TableRecord
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import TableRecord
 from tests.loadtest.judge.falsified_records import change_all, change_sheet
 from tests.loadtest.judge.falsified_rows import alone, change_body, change_ledger, change_row
 from tests.loadtest.judge.played import AcceptedRequest, PlayedTable

@@ -8,8 +8,8 @@ from grpc import StatusCode
 
 from croupier_api.v1 import actions_pb2, engine_pb2, scoring_pb2
 from croupier_api.v1.engine_pb2 import TableEvent as Event
-from loadtest.judge.violations import Invariant
-from loadtest.record import Answered, Expected, SeatRecord, Sent, TableRecord, Viewed
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import Answered, Expected, SeatRecord, Sent, TableRecord, Viewed
 from tests.loadtest.judge.played import AcceptedAction, PlayedTable
 from tests.loadtest.judge.viewer_records import (
     SEAT,

@@ -9,8 +9,8 @@ import grpc
 
 from croupier.engine.core.log import ActedBy
 from croupier_api.v1 import actions_pb2, engine_pb2
-from loadtest.judge.violations import Invariant
-from loadtest.record import DeliveryLimit, Ledger, Outage, SeatRecord, Sent, StoredEntry, TableRecord
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import DeliveryLimit, Ledger, Outage, SeatRecord, Sent, StoredEntry, TableRecord
 from tests.loadtest.judge.falsified_records import change_answer, change_replay, change_sheet
 from tests.loadtest.judge.played import AcceptedAction, PlayedTable
 from tests.loadtest.judge.viewer_records import Cases, Falsify, delay, falsify_message, reason_of, received_at

@@ -9,9 +9,9 @@ from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import cards_pb2, engine_pb2, facts_pb2, tables_pb2
 from croupier_client import card_text
 from croupier_client.cards import CardValue
-from loadtest.judge.timeouts import MAX_PAUSE_MILLISECONDS
-from loadtest.judge.violations import Invariant
-from loadtest.record import Opened, Received, ReportedViolation, TableRecord, Viewed
+from croupier_loadtest.judge.timeouts import MAX_PAUSE_MILLISECONDS
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import Opened, Received, ReportedViolation, TableRecord, Viewed
 from tests.loadtest.judge.played import PlayedTable
 from tests.loadtest.judge.viewer_records import (
     SEAT,

@@ -35,8 +35,8 @@ from croupier.scoring import codec
 from croupier.scoring.standings import places
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from croupier_internal.v1 import scoring_control_pb2
-from loadtest.mix import DEFAULT_MIX
-from loadtest.record import (
+from croupier_loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.record import (
     ABANDONED_MILLISECONDS,
     MAX_ENTRIES,
     Ledger,

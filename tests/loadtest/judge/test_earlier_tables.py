@@ -10,13 +10,13 @@ import pytest
 
 from croupier.games.interface import OptionValue
 from croupier.games.registry import GAMES
-from loadtest.judge.notation import Deck
-from loadtest.judge.replay import read
-from loadtest.judge.rules.registry import RULES
-from loadtest.judge.verdict import judge
-from loadtest.judge.verification import verify
-from loadtest.judge.violations import Invariant
-from loadtest.record import TableRecord
+from croupier_loadtest.judge.notation import Deck
+from croupier_loadtest.judge.replay import read
+from croupier_loadtest.judge.rules.registry import RULES
+from croupier_loadtest.judge.verdict import judge
+from croupier_loadtest.judge.verification import verify
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import TableRecord
 from tests.engine import recorded_logs
 from tests.loadtest.judge.played import PLAIN, PlayedTable, played, played_with
 from tests.loadtest.judge.viewer_records import stored_record

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.judge.violations import Invariant
+from croupier_loadtest.judge.violations import Invariant
 from tests.loadtest.judge.falsified_absences import ABSENCES, ABSENCES_IN_ROWS
 from tests.loadtest.judge.falsified_records import ANSWERS, RECORDS
 from tests.loadtest.judge.falsified_rows import ABANDONED, LIMITED, ROWS

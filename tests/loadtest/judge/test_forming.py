@@ -7,7 +7,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from croupier_api.v1 import games_pb2, lobby_pb2
 from croupier_api.v1.tables_pb2 import TABLE_STATE_FORMING, Seat, Table, TimeControl
-from loadtest.judge.forming import (
+from croupier_loadtest.judge.forming import (
     check_creation,
     check_look,
     check_match,
@@ -16,7 +16,7 @@ from loadtest.judge.forming import (
     check_seat,
     check_update,
 )
-from loadtest.judge.violations import Invariant
+from croupier_loadtest.judge.violations import Invariant
 
 REQUEST = lobby_pb2.CreateTableRequest(game="thulla", seat_count=4, bots=["random"], is_ready=True)
 

@@ -15,11 +15,11 @@ from croupier_api.v1.tables_pb2 import (
     Table,
     TableState,
 )
-from loadtest.judge.notation import Deck
-from loadtest.judge.own_tables import OwnStream, Stay, check_list, check_stream
-from loadtest.judge.streams import ViewerState, history_of
-from loadtest.judge.violations import Invariant
-from loadtest.record import DeliveryLimit, SeatRecord, ShownSeat, TableRecord
+from croupier_loadtest.judge.notation import Deck
+from croupier_loadtest.judge.own_tables import OwnStream, Stay, check_list, check_stream
+from croupier_loadtest.judge.streams import ViewerState, history_of
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import DeliveryLimit, SeatRecord, ShownSeat, TableRecord
 from tests.loadtest.judge.played import EVENTFUL, SEATS, played
 from tests.loadtest.judge.viewer_records import found, record_of
 

@@ -9,9 +9,9 @@ import pytest
 from croupier.engine.core.log import ClockCompensated
 from croupier.games.bots import random_of
 from croupier.games.interface import SeatActed
-from loadtest.judge.timeouts import MAX_PAUSE_MILLISECONDS
-from loadtest.judge.violations import Invariant
-from loadtest.record import Outage, TableRecord
+from croupier_loadtest.judge.timeouts import MAX_PAUSE_MILLISECONDS
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import Outage, TableRecord
 from tests.loadtest.judge.played import CLOCK_OFFSET, EventRates, PlayedTable, append, played
 from tests.loadtest.judge.viewer_records import found, record_of
 

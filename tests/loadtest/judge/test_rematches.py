@@ -15,8 +15,8 @@ from croupier_api.v1.tables_pb2 import (
     TableAccess,
     TimeControl,
 )
-from loadtest.judge.rematches import RESERVED_MILLISECONDS, ShownTable, check_rematch
-from loadtest.judge.violations import Invariant
+from croupier_loadtest.judge.rematches import RESERVED_MILLISECONDS, ShownTable, check_rematch
+from croupier_loadtest.judge.violations import Invariant
 
 CREATED_SECONDS = 1_700_000_000
 CREATED = CREATED_SECONDS * 1000

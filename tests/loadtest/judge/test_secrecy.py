@@ -6,9 +6,9 @@ from croupier_api.v1 import engine_pb2, facts_pb2
 from croupier_api.v1.cards_pb2 import SUIT_SPADES
 from croupier_client import card_from_text
 from croupier_client.cards import CardValue
-from loadtest.judge.knowledge import shown_by
-from loadtest.judge.notation import Deck
-from loadtest.judge.secrecy import public_part
+from croupier_loadtest.judge.knowledge import shown_by
+from croupier_loadtest.judge.notation import Deck
+from croupier_loadtest.judge.secrecy import public_part
 
 DECK = Deck(MappingProxyType({}))
 KING, NINE = card_from_text("KS"), card_from_text("9H")

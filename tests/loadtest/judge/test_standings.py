@@ -19,9 +19,9 @@ from croupier.scoring.standings import Scope
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import scoring_pb2, tables_pb2
 from croupier_internal.v1 import scoring_control_pb2
-from loadtest.judge.standings import Occupant, TableOutcome, check_standings
-from loadtest.judge.verdict import judge
-from loadtest.judge.violations import Invariant
+from croupier_loadtest.judge.standings import Occupant, TableOutcome, check_standings
+from croupier_loadtest.judge.verdict import judge
+from croupier_loadtest.judge.violations import Invariant
 from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played
 from tests.loadtest.judge.viewer_records import record_of
 

@@ -13,9 +13,9 @@ from croupier.games import registry
 from croupier.games.actions import Bid, Declare, Lay
 from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, facts_pb2
-from loadtest.judge.verdict import judge
-from loadtest.judge.violations import Invariant
-from loadtest.record import ABANDONED_MILLISECONDS, TableRecord
+from croupier_loadtest.judge.verdict import judge
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import ABANDONED_MILLISECONDS, TableRecord
 from tests.games.toy import TOY
 from tests.loadtest.judge.falsified_records import change_replay, change_sent
 from tests.loadtest.judge.played import SEATS, TABLE, AcceptedAction, EventRates, PlayedTable, played_with

@@ -19,10 +19,10 @@ from croupier.games.registry import GAMES
 from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import actions_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
-from loadtest.judge.streams import MAX_RESUMED_ENTRIES
-from loadtest.judge.verdict import Verdict, judge
-from loadtest.judge.violations import Invariant
-from loadtest.record import Answered, DeliveryLimit, Expected, SeatRecord, Sent, TableRecord
+from croupier_loadtest.judge.streams import MAX_RESUMED_ENTRIES
+from croupier_loadtest.judge.verdict import Verdict, judge
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import Answered, DeliveryLimit, Expected, SeatRecord, Sent, TableRecord
 from tests.loadtest.judge import viewer_records
 from tests.loadtest.judge.played import (
     CLOCK_OFFSET,

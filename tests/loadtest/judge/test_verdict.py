@@ -13,9 +13,9 @@ from croupier.games.interface import Observation, SeatActed
 from croupier.games.registry import GAMES
 from croupier_api.v1 import engine_pb2
 from croupier_client.cards import CardValue
-from loadtest.judge.verdict import judge
-from loadtest.judge.violations import Invariant
-from loadtest.record import Answered, Expected, Opened, Sent, TableRecord
+from croupier_loadtest.judge.verdict import judge
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import Answered, Expected, Opened, Sent, TableRecord
 from tests.loadtest.judge.falsified_records import (
     ILLEGAL,
     RECORDS,
@@ -140,7 +140,7 @@ def test_a_fault_of_the_replay_has_its_sequence_in_the_log() -> None:
 def test_contradictions_are_found_without_rules(
     monkeypatch: pytest.MonkeyPatch, invariant: Invariant, name: str
 ) -> None:
-    monkeypatch.setattr("loadtest.judge.verification.RULES", {})
+    monkeypatch.setattr("croupier_loadtest.judge.verification.RULES", {})
     record = record_of(played())
     record.sheet = None
     assert not found(record)

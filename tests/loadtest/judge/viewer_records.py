@@ -13,10 +13,10 @@ from croupier.engine.api.action_codec import encode_action
 from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
-from loadtest.judge.streams import MAX_RESUMED_ENTRIES
-from loadtest.judge.verdict import judge
-from loadtest.judge.violations import Invariant
-from loadtest.record import (
+from croupier_loadtest.judge.streams import MAX_RESUMED_ENTRIES
+from croupier_loadtest.judge.verdict import judge
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import (
     Answered,
     Opened,
     Received,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from loadtest.monitor.monitor import FailedScrape, Key, Scrape
+from croupier_loadtest.monitor.monitor import FailedScrape, Key, Scrape
 
 STARTED = 1_000.0
 

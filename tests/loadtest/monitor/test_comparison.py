@@ -2,11 +2,11 @@
 
 import pytest
 
-from loadtest.judge.violations import Invariant
-from loadtest.monitor.comparison import await_agreement, compare, differences
-from loadtest.monitor.counters import COMPARED_COUNTERS, METHODS, rpc_key
-from loadtest.monitor.monitor import Increases, Key, ServiceMonitor
-from loadtest.report.result import CounterComparison
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.monitor.comparison import await_agreement, compare, differences
+from croupier_loadtest.monitor.counters import COMPARED_COUNTERS, METHODS, rpc_key
+from croupier_loadtest.monitor.monitor import Increases, Key, ServiceMonitor
+from croupier_loadtest.report.result import CounterComparison
 from tests.loadtest.monitor.fakes import FakeServices, labelled, process
 
 ENGINE = "/croupier_api.v1.EngineService"

@@ -8,9 +8,9 @@ from threading import Thread
 import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from loadtest.monitor import monitor
-from loadtest.monitor.growth import SPARE_FILES, Reading, growth_checks, settled_reading
-from loadtest.monitor.monitor import FailedScrape, Scrape, ServiceMonitor, Usage, samples_of, scrape
+from croupier_loadtest.monitor import monitor
+from croupier_loadtest.monitor.growth import SPARE_FILES, Reading, growth_checks, settled_reading
+from croupier_loadtest.monitor.monitor import FailedScrape, Scrape, ServiceMonitor, Usage, samples_of, scrape
 from tests.loadtest.monitor.fakes import FakeServices, labelled, process
 from tests.ports import reserved_port
 

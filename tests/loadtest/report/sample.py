@@ -3,7 +3,7 @@
 from dataclasses import replace
 from math import exp, sin
 
-from loadtest.report.result import (
+from croupier_loadtest.report.result import (
     Check,
     Conditions,
     CounterComparison,

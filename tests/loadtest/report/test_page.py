@@ -11,7 +11,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from loadtest.report.page import LATENCY, Plot, load_curve, over_time, plots, to_page
+from croupier_loadtest.report.page import LATENCY, Plot, load_curve, over_time, plots, to_page
 from tests.loadtest.report.sample import EMPTY, FAILED, HOSTILE, PASSED, hostile
 
 RESULTS = {"passed": PASSED, "failed": FAILED, "empty": EMPTY, "hostile": hostile()}
@@ -145,5 +145,7 @@ def test_intervals_without_actions_are_gaps() -> None:
 
 
 def test_matplotlib_is_loaded_only_for_a_page() -> None:
-    code = "import loadtest.report.write, sys; sys.exit('matplotlib' in sys.modules or 'jinja2' in sys.modules)"
+    code = (
+        "import croupier_loadtest.report.write, sys; sys.exit('matplotlib' in sys.modules or 'jinja2' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -8,12 +8,12 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from loadtest.judge.violations import Invariant
-from loadtest.report import figures, write
-from loadtest.report.junit import to_junit
-from loadtest.report.result import Result, from_json, to_json
-from loadtest.report.text import to_text
-from loadtest.report.write import FORMS, ReportFault, check_folder, write_results, write_text
+from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.report import figures, write
+from croupier_loadtest.report.junit import to_junit
+from croupier_loadtest.report.result import Result, from_json, to_json
+from croupier_loadtest.report.text import to_text
+from croupier_loadtest.report.write import FORMS, ReportFault, check_folder, write_results, write_text
 from tests.loadtest.report.sample import EMPTY, FAILED, PASSED, hostile
 
 

@@ -1,1 +1,0 @@
-"""The verification kit: judged load tests (`locust -f loadtest/locustfile.py --help`), fault runs, the simulation."""

@@ -1,0 +1,1 @@
+"""The verification kit: judged load tests (`croupier load --help`), fault runs, the simulation."""
