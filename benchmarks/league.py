@@ -19,7 +19,7 @@ from croupier.cli.faults import CommandFault, misused
 from croupier.cli.options import game_named, read_options, seats_of, split_options
 from croupier.cli.terminal.safe_console import SafeConsole
 from croupier.games.interface import Bot, Game, resolve_options
-from croupier.games.registry import GAMES, bots_of
+from croupier.games.registry import bots_of, installed_games
 from croupier.games.search import SearchBot
 from croupier.runtime.server.child_process import end_with_parent
 
@@ -49,7 +49,7 @@ def plans(asked: LeaguePlan, seats: int | None) -> list[LeaguePlan]:
     """Return one plan for a game, or one for each game with the options that it has; raises CommandFault."""
     if asked.game != EVERY_GAME:
         return [_checked(replace(asked, seats=seats_of(game_named(asked.game), seats, USUAL_SEATS)))]
-    fitted = [_fitted(asked, game, seats or USUAL_SEATS) for game in GAMES.values()]
+    fitted = [_fitted(asked, game, seats or USUAL_SEATS) for game in installed_games().values()]
     for name in asked.options:
         if not any(name in plan.options for plan in fitted):
             raise misused(f"no game has an option {name!r}: croupier games GAME shows those of a game")

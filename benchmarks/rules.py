@@ -16,7 +16,7 @@ from croupier.games.interface import (
     State,
     resolve_options,
 )
-from croupier.games.registry import GAMES
+from croupier.games.registry import installed_games
 
 SECONDS = 0.2
 SEED = 1
@@ -55,7 +55,7 @@ def _random_action(game: Game, state: State, seat: int, random: Random) -> SeatA
 
 async def compare() -> list[Row]:
     """Measure all games with each number of seats."""
-    return [_row(game) for game in GAMES.values()]
+    return [_row(game) for game in installed_games().values()]
 
 
 def _row(game: Game) -> Row:

@@ -14,7 +14,7 @@ from benchmarks.matches import League, Outcome, Standing, comparisons, margin, s
 from croupier.cli.faults import MISUSED, CommandFault
 from croupier.games.bots import random_legal
 from croupier.games.interface import GameOver, Observation, RandomSource
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.cli.conftest import printed
 
 PLAN = LeaguePlan("thulla", 3, {}, ("sensible", "random"), 7, "5", 200, None)
@@ -137,9 +137,9 @@ def test_sensible_bots_are_better_than_random_ones() -> None:
 
 def test_all_games_are_played_with_the_options_that_they_have() -> None:
     asked = plans(replace(PLAN, game="all", options={"best_of": "3", "max_rounds": "2"}), None)
-    assert [plan.game for plan in asked] == list(GAMES)
+    assert [plan.game for plan in asked] == list(OWN_GAMES)
     assert {plan.game: plan.options for plan in asked if "best_of" in plan.options} == {"thulla": {"best_of": "3"}}
-    assert all(plan.seats in GAMES[plan.game].seats for plan in asked)
+    assert all(plan.seats in OWN_GAMES[plan.game].seats for plan in asked)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from croupier.cli.launcher.addresses import addresses_from, service_flags
 from croupier.cli.launcher.data_folder import prepare_data_folder
 from croupier.cli.launcher.replicas import START_ORDER
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.identity.tokens import write_new_key_pair
 from croupier_loadtest.postgres import PostgresServer
 from tests.cli.conftest import Command
@@ -95,7 +95,7 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
         ("up --lobbies=2 --database=sqlite:////tmp/shared.db", 2, ONE_OF_EACH),
         ("up --certificate=a.pem", 2, "--key missing: --certificate, --key go together"),
         ("up --data-dir=/dev/null/croupier", 1, "/dev/null/croupier cannot be used as data folder"),
-        ("demo --game poker", 2, f"choose one of {', '.join(GAMES)}"),
+        ("demo --game poker", 2, f"choose one of {', '.join(OWN_GAMES)}"),
         ("demo --game all --seats 3", 2, "leave them out"),
         ("demo --game all -o best_of=3", 2, "leave them out"),
         ("up --data-dir=", 2, "--data-dir is empty: expected a folder"),

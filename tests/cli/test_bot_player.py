@@ -15,7 +15,7 @@ from croupier.engine.api.table_codec import encode_options
 from croupier.games.actions import UNCHOSEN, Bid, NameTrump, Play
 from croupier.games.choices import ActionChoice, AmountChoice
 from croupier.games.interface import Game, Legal, OptionValue, SeatsToAct, State, completed_options
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import tables_pb2
 from croupier_client.table import FollowedTable
 from tests.games.toy import TOY
@@ -36,14 +36,14 @@ def some_states(game: Game, seats: int, options: Options | None = None) -> list[
 
 def usual(game_id: str) -> tuple[Options, tables_pb2.PlayedTable]:
     """Return the default options of a table with the fewest seats, and the table for clients."""
-    seats = GAMES[game_id].seats.start
-    options = {option.name: option.default for option in GAMES[game_id].options(seats)}
+    seats = OWN_GAMES[game_id].seats.start
+    options = {option.name: option.default for option in OWN_GAMES[game_id].options(seats)}
     return options, played_table(game_id, seats, options)
 
 
 def earlier(game_id: str) -> tuple[Options, tables_pb2.PlayedTable]:
     """Return the same of a table at an engine that does not know the options of later versions."""
-    game, (_, table) = GAMES[game_id], usual(game_id)
+    game, (_, table) = OWN_GAMES[game_id], usual(game_id)
     known = {option.name: option.default for option in game.options(len(table.seats)) if option.earlier is None}
     return completed_options(game, len(table.seats), known), played_table(game_id, len(table.seats), known)
 
@@ -53,7 +53,7 @@ def played_table(game_id: str, seats: int, options: Options) -> tables_pb2.Playe
     return tables_pb2.PlayedTable(game=game_id, options=encode_options(options), seats=played_seats)
 
 
-@pytest.mark.parametrize("game", [*GAMES.values(), TOY], ids=lambda game: game.id)
+@pytest.mark.parametrize("game", [*OWN_GAMES.values(), TOY], ids=lambda game: game.id)
 def test_a_view_is_decoded_as_it_was_encoded(game: Game) -> None:
     for seats in game.seats:
         for state in some_states(game, seats):
@@ -72,9 +72,9 @@ def test_choices_that_no_game_has_are_decoded_as_they_were_encoded() -> None:
 
 
 @pytest.mark.parametrize("options_of", [usual, earlier])
-@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize("game_id", OWN_GAMES)
 def test_it_makes_legal_decisions_with_its_own_random_source(game_id: str, options_of: OptionsOf) -> None:
-    game, (options, opened) = GAMES[game_id], options_of(game_id)
+    game, (options, opened) = OWN_GAMES[game_id], options_of(game_id)
     for state in some_states(game, len(opened.seats), options):
         if isinstance(awaiting := game.awaiting(state), SeatsToAct):
             table = FollowedTable("a table")

@@ -21,7 +21,7 @@ from croupier.engine.api.action_codec import encode_legal
 from croupier.engine.api.fact_codec import encode_view
 from croupier.engine.api.table_codec import encode_game, encode_teams
 from croupier.games.interface import Game, resolve_options
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from croupier_client.errors import PermissionDenied, Unavailable
 from tests.cli.conftest import FakeScreen
@@ -37,7 +37,7 @@ NOTICE = "9♣: you must follow spades (THU-PLAY-3); you may play 5♠ or 8♠"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+@pytest.mark.parametrize("game", OWN_GAMES.values(), ids=list(OWN_GAMES))
 def test_every_table_fits_every_terminal(game: Game, seed: int) -> None:
     seats = max(game.seats)
     words = words_of(encode_game(game), [f"Player {seat}" for seat in range(1, seats + 1)], symbols=True)
@@ -77,7 +77,7 @@ def test_a_picture_that_is_too_tall_keeps_its_headline_choices_and_messages() ->
 
 
 def test_a_terminal_that_is_too_small_shows_what_it_can() -> None:
-    game = GAMES["thulla"]
+    game = OWN_GAMES["thulla"]
     words = words_of(encode_game(game), [f"Player {seat}" for seat in range(1, 5)], symbols=True)
     state = next(iter(walk(game, game.new(4, resolve_options(game, 4, {})), Random(0)))).after
     view, legal = encode_view(game.view(state, 0)), encode_legal(game.legal_actions(state, 0))
@@ -121,7 +121,7 @@ async def test_the_error_of_a_line_ends_the_reading() -> None:
     ("left", "expected"), [(0, "games: 3, won: 1 (33%), average"), (1, "games: 3, won: 1 (33%), left: 1, average")]
 )
 def test_statistics_have_the_games_that_the_player_left(left: int, expected: str) -> None:
-    words = words_of(encode_game(GAMES["thulla"]), ["Anna"], symbols=True)
+    words = words_of(encode_game(OWN_GAMES["thulla"]), ["Anna"], symbols=True)
     statistics = scoring_pb2.GameStatistics(
         games_finished=3, games_won=1, win_rate=1 / 3, games_left=left, average_place=2
     )
@@ -129,12 +129,12 @@ def test_statistics_have_the_games_that_the_player_left(left: int, expected: str
 
 
 def test_statistics_without_games_have_no_average_place() -> None:
-    words = words_of(encode_game(GAMES["thulla"]), ["Anna"], symbols=True)
+    words = words_of(encode_game(OWN_GAMES["thulla"]), ["Anna"], symbols=True)
     assert statistics_text(words, scoring_pb2.GameStatistics(), 80).plain == "You so far: games: 0, won: 0 (0%)"
 
 
 def test_statistics_of_a_game_without_winners_have_its_figure_and_no_wins_or_places() -> None:
-    words = words_of(encode_game(GAMES["solo"]), ["Anna"], symbols=True)
+    words = words_of(encode_game(OWN_GAMES["solo"]), ["Anna"], symbols=True)
     statistics = scoring_pb2.GameStatistics(
         games_finished=4,
         average_place=1.75,

@@ -14,7 +14,7 @@ import pytest
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
 from croupier.cli.services import endpoints_of
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import scoring_pb2
 from croupier_loadtest.demo.demo import Played, Standings, conclusion, judged, play_all
 from croupier_loadtest.demo.players import DemoPlan
@@ -73,14 +73,14 @@ def test_a_demonstration_from_end_to_end(croupier: Command, tmp_path: Path) -> N
 def test_all_games_are_played_and_summarized(tmp_path: Path) -> None:
     run = run_croupier("demo", "--game", "all", "--seed", SEED, "--replays", "kept", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    for game in GAMES.values():
+    for game in OWN_GAMES.values():
         assert f"{game.name} ({game.id}), " in run.stdout
-    assert (run.stdout.count("Score sheet"), run.stdout.count("Ranking")) == (len(GAMES), len(GAMES))
+    assert (run.stdout.count("Score sheet"), run.stdout.count("Ranking")) == (len(OWN_GAMES), len(OWN_GAMES))
     assert " plays " not in run.stdout
     assert all(len(line) <= 80 for line in run.stdout.splitlines()[:-1])
-    assert run.stdout.splitlines()[-1].startswith(f"1 table of each of {len(GAMES)} games, ")
+    assert run.stdout.splitlines()[-1].startswith(f"1 table of each of {len(OWN_GAMES)} games, ")
     replays = [replay.read_text() for replay in (tmp_path / "kept").glob("*.jsonl")]
-    assert {json.loads(replay.partition("\n")[0])["game"] for replay in replays} == set(GAMES)
+    assert {json.loads(replay.partition("\n")[0])["game"] for replay in replays} == set(OWN_GAMES)
 
 
 def test_every_table_is_judged_and_verified(played: Played) -> None:

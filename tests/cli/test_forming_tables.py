@@ -16,13 +16,13 @@ from croupier.cli.terminal.table_menu import TableMenu
 from croupier.cli.terminal.table_text import changed_options, my_table_text, settings_text, time_text
 from croupier.cli.terminal.texts import Texts
 from croupier.engine.api.table_codec import encode_game
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import games_pb2, lobby_pb2, tables_pb2
 from croupier_client.errors import FailedPrecondition, Unavailable
 from tests.cli.conftest import FakeScreen
 
 DEADLINE_SECONDS = 60.0
-THULLA = encode_game(GAMES["thulla"])
+THULLA = encode_game(OWN_GAMES["thulla"])
 TIMES = tables_pb2.TimeControl()
 TIMES.action_time.FromSeconds(30)
 TIMES.reserve_time.FromSeconds(60)
@@ -39,7 +39,7 @@ def forming(**options: bool | int | str) -> tables_pb2.Table:
         time_control=TIMES,
         access=tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_LINK),
     )
-    table.options.update({option.name: option.default for option in GAMES["thulla"].options(4)} | options)
+    table.options.update({option.name: option.default for option in OWN_GAMES["thulla"].options(4)} | options)
     return table
 
 

@@ -8,7 +8,7 @@ import pytest
 from croupier.cli.commands.games import show_game, show_games
 from croupier.cli.commands.rules import show_rules
 from croupier.engine.api.game_texts import rules_page, texts_of
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.cli.conftest import Command, printed
 
 PROJECT = Path(__file__).parents[2]
@@ -16,40 +16,40 @@ PROJECT = Path(__file__).parents[2]
 
 def test_the_list_has_every_game_with_its_seats() -> None:
     shown = printed(show_games)
-    for game in GAMES.values():
+    for game in OWN_GAMES.values():
         assert f"{game.id} - {game.name}, {game.seats.start}" in shown
     assert "Thulla, 2 to 6 seats\n" in shown
     assert "Solo, 4 seats\n" in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
 
 
-@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize("game_id", OWN_GAMES)
 def test_a_game_is_shown_with_every_option(game_id: str) -> None:
     shown = printed(lambda console: show_game(console, game_id))
     assert all(len(line) <= 80 for line in shown.splitlines())
     text = " ".join(shown.split())
-    for option in GAMES[game_id].options(GAMES[game_id].seats.stop - 1):
+    for option in OWN_GAMES[game_id].options(OWN_GAMES[game_id].seats.stop - 1):
         default = str(option.default).lower() if isinstance(option.default, bool) else option.default
         assert f"{option.name} - {option.meaning} type {option.type_name} default {default} allowed" in text
-    for name, meaning in GAMES[game_id].proposals.items():
+    for name, meaning in OWN_GAMES[game_id].proposals.items():
         assert f"{name} {' '.join(meaning.split())}" in text
 
 
-@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize("game_id", OWN_GAMES)
 def test_the_rules_of_a_game_fit_a_terminal(game_id: str) -> None:
-    lines = printed(lambda console: show_rules(console, GAMES[game_id]), width=200).splitlines()
-    assert GAMES[game_id].name in lines[0]
+    lines = printed(lambda console: show_rules(console, OWN_GAMES[game_id]), width=200).splitlines()
+    assert OWN_GAMES[game_id].name in lines[0]
     assert len(lines) > 100
     assert all(len(line) <= 80 and line == line.rstrip() for line in lines)
     terminal = {"force_terminal": True, "color_system": "standard"}
-    assert "\x1b[" in printed(lambda console: show_rules(console, GAMES[game_id]), **terminal)
+    assert "\x1b[" in printed(lambda console: show_rules(console, OWN_GAMES[game_id]), **terminal)
 
 
 @pytest.mark.parametrize(("tag", "language"), [("nb_NO.UTF-8", "nb"), ("ru", "ru"), ("xx", "en")])
 def test_the_rules_are_in_the_language(tag: str, language: str) -> None:
-    shown = printed(lambda console: show_rules(console, GAMES["thulla"], tag))
-    assert shown == printed(lambda console: show_rules(console, GAMES["thulla"], language))
-    heading = rules_page(GAMES["thulla"], language).markdown.partition("\n")[0].lstrip("# ")
+    shown = printed(lambda console: show_rules(console, OWN_GAMES["thulla"], tag))
+    assert shown == printed(lambda console: show_rules(console, OWN_GAMES["thulla"], language))
+    heading = rules_page(OWN_GAMES["thulla"], language).markdown.partition("\n")[0].lstrip("# ")
     assert heading in shown.splitlines()[0]
     assert "<a id=" not in shown
 
@@ -57,7 +57,7 @@ def test_the_rules_are_in_the_language(tag: str, language: str) -> None:
 def test_the_language_of_the_rules_is_that_of_the_option_or_of_the_environment(
     croupier: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pages = {language: rules_page(GAMES["thulla"], language).markdown for language in ("en", "nb", "ru")}
+    pages = {language: rules_page(OWN_GAMES["thulla"], language).markdown for language in ("en", "nb", "ru")}
     second = {language: page.split("\n\n")[1].split()[:4] for language, page in pages.items()}
     monkeypatch.setenv("LC_ALL", "ru_RU.UTF-8")
     for options, language in ((["--language", "nb"], "nb"), ([], "ru"), (["--language", "en"], "en")):
@@ -75,8 +75,8 @@ def test_the_texts_of_games_are_in_the_wheel() -> None:
 
 def test_a_game_is_described_in_a_language() -> None:
     shown = " ".join(printed(lambda console: show_game(console, "solo", "nb")).split())
-    texts = texts_of(GAMES["solo"], "nb")
-    for option in GAMES["solo"].options(4):
+    texts = texts_of(OWN_GAMES["solo"], "nb")
+    for option in OWN_GAMES["solo"].options(4):
         assert f"{option.name} - {texts.text('option_meaning', option.meaning)} type" in shown
-    assert texts.text("summary", GAMES["solo"].summary) in shown
-    assert texts.text("summary", GAMES["solo"].summary) != GAMES["solo"].summary
+    assert texts.text("summary", OWN_GAMES["solo"].summary) in shown
+    assert texts.text("summary", OWN_GAMES["solo"].summary) != OWN_GAMES["solo"].summary

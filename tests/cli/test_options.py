@@ -6,9 +6,9 @@ from croupier.cli.faults import MISUSED, CommandFault
 from croupier.cli.options import described_options, game_named, option_text, read_options, seats_of, split_options
 from croupier.engine.api.table_codec import encode_game
 from croupier.games.interface import Game
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 
-THULLA = GAMES["thulla"]
+THULLA = OWN_GAMES["thulla"]
 
 
 def test_options_get_their_type_of_the_game() -> None:
@@ -16,7 +16,7 @@ def test_options_get_their_type_of_the_game() -> None:
     assert read_options(THULLA, 4, texts) == {"best_of": 3, "scoring": "points"}
 
 
-@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES.keys())
+@pytest.mark.parametrize("game", OWN_GAMES.values(), ids=OWN_GAMES.keys())
 def test_every_default_of_every_game_can_be_written_and_read(game: Game) -> None:
     for seats in game.seats:
         defaults = {option.name: option.default for option in game.options(seats)}
@@ -62,7 +62,7 @@ def test_the_default_number_of_seats_fits_the_game() -> None:
         seats_of(THULLA, 7, usual=4)
 
 
-@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES.keys())
+@pytest.mark.parametrize("game", OWN_GAMES.values(), ids=OWN_GAMES.keys())
 def test_a_game_is_found_by_id_and_display_name_in_any_case(game: Game) -> None:
     for text in (game.id, game.id.upper(), game.name, game.name.upper(), game.name.lower()):
         assert game_named(text) is game

@@ -18,14 +18,14 @@ from google.protobuf.message import Message
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.games.facts import ALL_SEATS, EVERYONE, SPECTATOR, CardsMoved, Viewer
 from croupier.games.interface import Game, State, resolve_options
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.engine.play import LIMITS
 from tests.games.fold import facts_for, known_view
 from tests.games.toy import TOY
 from tests.games.walk import Transition, viewers, walk
 
 FOLDER = Path(__file__).parents[2] / "clients" / "vectors"
-GAMES_WITH_VECTORS = (*GAMES.values(), TOY)
+GAMES_WITH_VECTORS = (*OWN_GAMES.values(), TOY)
 TABLES = 60
 """The number of random tables from which the one with the most kinds of facts in its excerpts is taken."""
 MAX_STEPS = 1_000

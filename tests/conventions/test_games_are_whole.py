@@ -10,7 +10,7 @@ import pytest
 
 from croupier.engine.api.game_texts import FOLDER as TEXTS
 from croupier.games.interface import Game, resolve_options
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.translations import ENGLISH, LANGUAGES
 from croupier_loadtest.judge.rules.registry import RULES
 from croupier_loadtest.mix import DEFAULT_MIX
@@ -29,7 +29,7 @@ MIN_PERFTS = 3
 RULE = re.compile(r"\b[A-Z0-9]+-(?:[A-Z]+-\d+|D\d+[a-z]?)\b")
 DEFINITION = re.compile(rf"\*\*({RULE.pattern})\*\*")
 
-every_game = pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.id)
+every_game = pytest.mark.parametrize("game", OWN_GAMES.values(), ids=lambda game: game.id)
 
 
 def page(game: Game) -> str:
@@ -42,10 +42,10 @@ def page_path(game: Game, language: str = ENGLISH) -> Path:
 
 
 def test_every_page_and_catalogue_belongs_to_a_game() -> None:
-    pages = {page_path(game, language) for game in GAMES.values() for language in LANGUAGES}
+    pages = {page_path(game, language) for game in OWN_GAMES.values() for language in LANGUAGES}
     assert set(PACKAGES.glob("**/*.md")) <= pages
     translated = [language for language in LANGUAGES if language != ENGLISH]
-    places = {Path(), *map(Path, GAMES)}
+    places = {Path(), *map(Path, OWN_GAMES)}
     catalogues = {PACKAGES / place / TEXTS / f"words.{language}.po" for place in places for language in translated}
     assert set(PACKAGES.glob("**/*.po")) <= catalogues
 

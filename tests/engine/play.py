@@ -33,7 +33,7 @@ from croupier.games.actions import Action, Draw
 from croupier.games.bots import random_of
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import OptionValue, SeatActed, resolve_options
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.table_access import OPEN, TableAccess
 from croupier_api.v1 import engine_pb2
@@ -58,7 +58,7 @@ LIMITS: dict[str, dict[str, OptionValue]] = {"one_ten": {"max_rounds": 3}}
 ENDLESS: dict[str, OptionValue] = {"may_draw_instead": True, "deck": 104}
 """Options of 101 with which seats may draw all the time."""
 
-every_game = pytest.mark.parametrize("game", list(GAMES))
+every_game = pytest.mark.parametrize("game", list(OWN_GAMES))
 
 
 async def within_timeout(awaitable: Awaitable[Waited]) -> Waited:
@@ -89,12 +89,12 @@ def make_config(
     access: TableAccess = OPEN,
 ) -> TableConfig:
     """Return a table's configuration, by default with the minimum of seats."""
-    count = seat_count or len(seats) or GAMES[game].seats.start
-    resolved = resolve_options(GAMES[game], count, LIMITS.get(game, {}) | (options or {}))
+    count = seat_count or len(seats) or OWN_GAMES[game].seats.start
+    resolved = resolve_options(OWN_GAMES[game], count, LIMITS.get(game, {}) | (options or {}))
     return TableConfig(
         table_id,
         game,
-        GAMES[game].rules_version,
+        OWN_GAMES[game].rules_version,
         count,
         resolved,
         clock,

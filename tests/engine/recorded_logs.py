@@ -18,7 +18,7 @@ from croupier.games.actions import KeepCards, encode_action
 from croupier.games.bots import with_empty_swaps
 from croupier.games.cards import notation
 from croupier.games.interface import Legal
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.engine.folds import transitions_of, write_replay
 from tests.engine.play import ROUNDS, make_config, whole_log
 
@@ -110,7 +110,7 @@ def _legal(legal: Legal) -> list[object]:
 
 def main() -> None:
     """Record what is missing."""
-    for game, rules in GAMES.items():
+    for game, rules in OWN_GAMES.items():
         name = f"{game}-{rules.rules_version}"
         if name not in names():
             config = make_config(game, rules.seats[-1], options=ROUNDS.get(game), table_id=f"recorded-{name}")

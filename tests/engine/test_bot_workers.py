@@ -24,7 +24,7 @@ from croupier.engine.core.fold import advance, new_table
 from croupier.engine.metrics import EngineMetrics
 from croupier.games.actions import PLAYS, Action
 from croupier.games.interface import Legal, Observation
-from croupier.games.registry import GAMES, bots_of
+from croupier.games.registry import OWN_GAMES, bots_of
 from croupier.games.search import SearchBot
 from tests.engine.fakes import START, FakeClock, RecordingLogger
 from tests.engine.faulty_bot import ANSWER, DIE, FAIL, HANG, Loaded, decide, decide_after
@@ -58,7 +58,7 @@ def logger() -> RecordingLogger:
 @pytest.fixture
 async def make(metrics: EngineMetrics, logger: RecordingLogger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Make]:
     """Yield a function that makes pools, which are closed in the end; requests have no time limit by default."""
-    thinking = thinking_milliseconds(GAMES["solo"], "search")
+    thinking = thinking_milliseconds(OWN_GAMES["solo"], "search")
     monkeypatch.setattr(module, "TIME_LIMIT_FACTOR", TIMEOUT_SECONDS * 1000 / thinking)
     pools = []
 
@@ -106,15 +106,17 @@ def sent(value: object) -> object:
 def test_requests_and_decisions_of_every_game_can_be_sent(game: str) -> None:
     bot_request = a_request(game, seed=3)
     assert sent(bot_request) == bot_request
-    for bot in bots_of(GAMES[game]):
-        if not thinking_milliseconds(GAMES[game], bot):
+    for bot in bots_of(OWN_GAMES[game]):
+        if not thinking_milliseconds(OWN_GAMES[game], bot):
             action = decide_really(bot_request._replace(bot=bot))
             assert sent(action) == action
 
 
 def test_only_searching_players_need_a_worker() -> None:
-    assert [bot for bot in bots_of(GAMES["thulla"]) if thinking_milliseconds(GAMES["thulla"], bot)] == ["search"]
-    assert thinking_milliseconds(GAMES["thulla"], "") == 0
+    assert [bot for bot in bots_of(OWN_GAMES["thulla"]) if thinking_milliseconds(OWN_GAMES["thulla"], bot)] == [
+        "search"
+    ]
+    assert thinking_milliseconds(OWN_GAMES["thulla"], "") == 0
 
 
 async def test_processes_start_when_they_are_needed_and_no_more_than_are_needed(make: Make) -> None:
@@ -234,8 +236,8 @@ def test_a_decision_takes_the_same_time_whether_there_is_an_alternative_or_not(
     iteration: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An iteration of a microsecond reaches the limit of iterations before the time is over."""
-    thinking = thinking_milliseconds(GAMES["solo"], "search")
-    bot = bots_of(GAMES["solo"])["search"]
+    thinking = thinking_milliseconds(OWN_GAMES["solo"], "search")
+    bot = bots_of(OWN_GAMES["solo"])["search"]
     assert isinstance(bot, SearchBot)
     # Twenty thousand iterations would take twenty seconds of real time.
     monkeypatch.setattr(worker, "bots_of", lambda _: {"search": replace(bot, max_iterations=thinking)})
@@ -310,7 +312,7 @@ async def test_requests_without_alternative_wait_like_all_others(make: Make, mon
 
 @pytest.mark.usefixtures("_virtual_workers")
 async def test_a_table_with_many_bots_delays_another_by_one_decision(make: Make, metrics: EngineMetrics) -> None:
-    thinking = thinking_milliseconds(GAMES["solo"], "search")
+    thinking = thinking_milliseconds(OWN_GAMES["solo"], "search")
     requests = [a_request(table_id=table_id) for table_id in (*"aaaaaaa", "b", "c")]
     times = await decision_times(make(), requests)
     turns = [(end // thinking, decided) for end, decided in times]

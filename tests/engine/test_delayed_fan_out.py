@@ -13,7 +13,7 @@ from croupier.engine.tables.subscribers import MAX_CLOCK_DIFFERENCE_MILLISECONDS
 from croupier.engine.tables.subscription import Subscription, encode_transition
 from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.errors import LimitReached, MalformedRequest, Unavailable
 from croupier.runtime.table_access import OPEN
 from croupier_api.v1 import engine_pb2
@@ -66,7 +66,7 @@ async def test_a_delayed_spectator_receives_what_others_do_after_the_delay(
     engine: EngineHarness, game: str, seed: int
 ) -> None:
     random = Random(seed)
-    config = make_config(game, GAMES[game].seats[-1], options=ROUNDS.get(game), access=DELAYED)
+    config = make_config(game, OWN_GAMES[game].seats[-1], options=ROUNDS.get(game), access=DELAYED)
     table = await open_table(engine, config)
     received: list[bytes] = []
     stream = await watching(table, 0)

@@ -12,7 +12,7 @@ from google.protobuf.struct_pb2 import Struct
 
 from croupier.engine.api.control_servicer import EngineControlServicer
 from croupier.games.interface import Game
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import games_pb2, tables_pb2
 from croupier_internal.v1 import engine_control_pb2 as pb
@@ -148,8 +148,8 @@ async def test_a_game_without_this_number_of_seats_is_left_out_and_refuses_it(
     servicer: EngineControlServicer, seat_count: int
 ) -> None:
     games = {game.game for game in await described(servicer, seat_count)}
-    assert games == {game.id for game in GAMES.values() if seat_count in game.seats}
-    for game in GAMES.keys() - games:
+    assert games == {game.id for game in OWN_GAMES.values() if seat_count in game.seats}
+    for game in OWN_GAMES.keys() - games:
         with pytest.raises(MalformedRequest) as refusal:
             await prepared(servicer, game, seat_count, {})
         assert refusal.value.field == "seat_count"
@@ -157,12 +157,12 @@ async def test_a_game_without_this_number_of_seats_is_left_out_and_refuses_it(
 
 async def test_without_a_number_the_options_are_those_of_the_greatest(servicer: EngineControlServicer) -> None:
     games = await described(servicer, 0)
-    assert [game.game for game in games] == list(GAMES)
+    assert [game.game for game in games] == list(OWN_GAMES)
     for game in games:
         assert game in await described(servicer, game.max_seats)
 
 
-@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.id)
+@pytest.mark.parametrize("game", OWN_GAMES.values(), ids=lambda game: game.id)
 async def test_every_preset_is_accepted_with_every_number_of_seats(servicer: EngineControlServicer, game: Game) -> None:
     (described_game,) = [one for one in await described(servicer, 0) if one.game == game.id]
     presets = {preset.name: preset for preset in described_game.presets}

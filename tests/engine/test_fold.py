@@ -9,7 +9,7 @@ from croupier.engine.core.log import ActedBy, Entry, LoggedEvent, Proposed, Tabl
 from croupier.games.actions import Pass, Play
 from croupier.games.facts import RoundEnded
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, SeatActed
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.engine.fakes import START
 from tests.engine.folds import transitions_of
 from tests.engine.play import CLOCK, FULL_MILLISECONDS, choice, dealt, every_game, make_config, some_action, walk
@@ -23,7 +23,7 @@ PROPOSED = Proposed(1, "restart_same", EXPIRY)
 @every_game
 def test_the_log_gives_the_same_transitions(game: str, seed: int) -> None:
     random = Random(seed)
-    for seats in GAMES[game].seats:
+    for seats in OWN_GAMES[game].seats:
         config = make_config(game, seats)
         played = list(walk(config, random))
         assert list(transitions_of(config, [transition.entry for transition in played])) == played

@@ -12,7 +12,7 @@ from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.api.table_codec import encode_game
 from croupier.games.cards import OWN_CARDS, CardFace
 from croupier.games.interface import Game, Option
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.games.words import WordKind
 from croupier.runtime.errors import MalformedRequest, Unavailable
 from croupier.runtime.translations import ENGLISH, LANGUAGES
@@ -105,7 +105,7 @@ def test_texts_are_those_of_the_catalogue_and_english_without_one(folder: Path) 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+@pytest.mark.parametrize("game", OWN_GAMES.values(), ids=list(OWN_GAMES))
 def test_a_language_changes_texts_alone(game: Game, language: str) -> None:
     english, described = encode_game(game), encode_game(game, language=language)
     assert words_in(game, language).keys() == words_in(game, ENGLISH).keys()
@@ -121,7 +121,7 @@ def test_a_language_changes_texts_alone(game: Game, language: str) -> None:
     assert english == described
 
 
-@pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+@pytest.mark.parametrize("game", OWN_GAMES.values(), ids=list(OWN_GAMES))
 def test_a_page_has_an_anchor_before_each_rule_and_is_else_as_it_is_stored(game: Game) -> None:
     folder = Path(str(sys.modules[type(game).__module__].__file__)).parent / "texts"
     for language in LANGUAGES:
@@ -157,7 +157,7 @@ async def rules(servicer: EngineServicer, **fields: object) -> engine_pb2.GetRul
 async def test_the_rules_of_a_game_are_in_the_language_and_in_english_for_an_unknown_one(
     servicer: EngineServicer, asked: str, language: str
 ) -> None:
-    game = GAMES["thulla"]
+    game = OWN_GAMES["thulla"]
     answer = await rules(servicer, game="thulla", language=asked)
     assert (answer.markdown, answer.language) == rules_page(game, language)
     assert (answer.language, answer.rules_version) == (language, game.rules_version)

@@ -44,7 +44,7 @@ from croupier.engine.core.log_codec import (
 from croupier.engine.core.replay import ReplayFold
 from croupier.games.actions import PLAYS, Declare, Lay, Pass, Play, encode_action
 from croupier.games.interface import CardsShuffled, ProposalAgreed, SeatActed
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.table_access import TableAccess, Visibility, WatchPolicy
 from tests.engine.databases import entry
 from tests.engine.fakes import MemoryTableStore
@@ -223,7 +223,7 @@ def test_a_config_is_decoded_from_its_text() -> None:
 @every_game
 def test_an_option_that_a_stored_table_lacks_has_its_value_for_earlier_tables(game: str) -> None:
     config = make_config(game)
-    options = GAMES[game].options(config.seat_count)
+    options = OWN_GAMES[game].options(config.seat_count)
     always = {option.name: config.options[option.name] for option in options if option.earlier is None}
     text = json.dumps(json.loads(encode_config(config)) | {"options": always})
     decoded = decode_config(config.table_id, game, config.rules_version, config.seed, text)

@@ -19,7 +19,7 @@ from croupier.games.actions import UNCHOSEN
 from croupier.games.cards import OWN_CARDS, CardFace
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice
 from croupier.games.interface import Condition, Legal, Option, OptionValue
-from croupier.games.registry import GAMES, bots_of
+from croupier.games.registry import OWN_GAMES, bots_of
 from croupier.games.words import WordKind
 from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import actions_pb2, games_pb2, tables_pb2
@@ -147,7 +147,7 @@ def test_an_invalid_value_of_an_option_is_refused_with_its_name(value: Any) -> N
 
 @every_game
 def test_every_option_of_a_game_is_described_with_its_kind_and_default(game: str) -> None:
-    rules, described = GAMES[game], codec.encode_game(GAMES[game])
+    rules, described = OWN_GAMES[game], codec.encode_game(OWN_GAMES[game])
     min_seats, max_seats = rules.seats[0], rules.seats[-1]
     assert (described.game, described.min_seats, described.max_seats) == (game, min_seats, max_seats)
     assert list(described.bots) == list(bots_of(rules))
@@ -181,7 +181,7 @@ def test_a_game_is_described_with_its_deck_and_its_teams() -> None:
     assert [face.number for face in described.deck] == list(range(64, 88))
     (layout,) = described.team_layouts
     assert (layout.seat_count, [list(team.seats) for team in layout.teams]) == (4, [[0, 2], [1, 3]])
-    assert not codec.encode_game(GAMES["thulla"]).deck
+    assert not codec.encode_game(OWN_GAMES["thulla"]).deck
 
 
 def test_words_are_those_of_the_game_and_then_the_shared_ones_ordered_by_kind() -> None:
@@ -192,7 +192,7 @@ def test_words_are_those_of_the_game_and_then_the_shared_ones_ordered_by_kind() 
     assert texts[games_pb2.WORD_KIND_MARK, "turns"] == TOY.words[WordKind.MARK]["turns"]
     assert texts[games_pb2.WORD_KIND_TERM, "round"] == "round"
     # The own word of a game comes before the shared one.
-    thulla = {(word.kind, word.word): word.text for word in codec.encode_game(GAMES["thulla"]).words}
+    thulla = {(word.kind, word.word): word.text for word in codec.encode_game(OWN_GAMES["thulla"]).words}
     assert thulla[games_pb2.WORD_KIND_TERM, "round"] == "game"
     assert {kind.name: int(kind) for kind in WordKind} == {
         name.removeprefix("WORD_KIND_"): number for name, number in games_pb2.WordKind.items() if number
@@ -214,7 +214,7 @@ def test_piles_are_described_by_role_and_options_by_group_unit_and_condition() -
     assert [decoded(value) for value in option.condition.values] == [True, "long"]
     assert list(codec.encode_game(game).recommended_seats) == [2, 3]
     assert not codec.encode_game(TOY).recommended_seats
-    assert codec.encode_game(GAMES["thulla"]).has_tricks is GAMES["thulla"].has_tricks
+    assert codec.encode_game(OWN_GAMES["thulla"]).has_tricks is OWN_GAMES["thulla"].has_tricks
 
 
 class _GameWithAnOption(Toy):

@@ -14,7 +14,7 @@ from croupier.engine.api.table_codec import encode_game
 from croupier.engine.core.log import ActedBy, AwaySet
 from croupier.engine.core.reports import ResultReport, RoundReport, SeatConduct, reports_of_transition
 from croupier.games.interface import OptionValue, SeatActed
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.engine.fakes import EngineHarness
 from tests.engine.folds import folded_table
 from tests.engine.play import every_game, make_config, open_table, play_on, walk, whole_log, within_timeout
@@ -62,7 +62,7 @@ def test_the_reports_of_a_log_are_its_rounds_and_then_the_result_with_the_conduc
     assert (result.finished_at, result.totals) == (log[-1].at, scores[-1].totals)
     assert result.conduct == tuple(conduct)
     request = encode_result(result)
-    message, standing = request.result, encode_game(GAMES[game]).standing
+    message, standing = request.result, encode_game(OWN_GAMES[game]).standing
     assert (tuple(message.outcomes), request.standing) == (result.outcomes, standing)
     assert len(result.outcomes) == (0 if result.ended.is_void else config.seat_count)
     assert set(result.outcomes) <= set(standing.outcomes)

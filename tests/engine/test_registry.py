@@ -17,7 +17,7 @@ from croupier.engine.tables.memory import FINISHED_IDLE_MILLISECONDS
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table_checks import Revision
 from croupier.games.interface import resolve_options
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound
 from tests.engine.fakes import EngineHarness, StoreDown
 from tests.engine.play import CLOCK, every_game, make_config, people, play_on, within_timeout
@@ -51,7 +51,7 @@ async def opened(tables: Tables, table_id: str = "t1", **changes: Any) -> None:
 async def test_preparing_resolves_options_and_commits_to_a_seed(tables: Tables, game: str) -> None:
     seats = make_config(game).seat_count
     config = await prepare(tables, game=game, seats=seats)
-    assert config.options == resolve_options(GAMES[game], seats, {})
+    assert config.options == resolve_options(OWN_GAMES[game], seats, {})
     assert config.commitment == commitment(config.seed)
     assert len(config.seed) == 32
 
@@ -124,7 +124,7 @@ async def test_an_invalid_revision_is_not_opened(
 
 
 async def test_a_table_that_is_only_checked_is_not_stored(engine: EngineHarness, tables: Tables) -> None:
-    assert (await tables.check("t1", "thulla", 3, {}, CLOCK)).options == resolve_options(GAMES["thulla"], 3, {})
+    assert (await tables.check("t1", "thulla", 3, {}, CLOCK)).options == resolve_options(OWN_GAMES["thulla"], 3, {})
     with pytest.raises(MalformedRequest):
         await tables.check("t1", "thulla", 3, {"nothing": 1}, CLOCK)
     assert engine.store.tables == {}

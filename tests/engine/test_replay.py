@@ -16,7 +16,7 @@ from croupier.engine.core.log import ActedBy, AwaySet, ClockCompensated, Propose
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay, verify_replay_file
 from croupier.engine.core.shuffles import commitment
 from croupier.games.interface import SeatActed
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.engine.folds import write_replay
 from tests.engine.play import ROUNDS, SEED, bots, every_game, make_config, people, walk, whole_log
 from tests.engine.recorded_logs import read
@@ -69,7 +69,7 @@ def found_in(lines: list[str], number: int, value: object) -> int:
 
 @every_game
 def test_a_written_replay_is_valid(game: str, seed: int) -> None:
-    for seats in GAMES[game].seats:
+    for seats in OWN_GAMES[game].seats:
         config = make_config(game, seats=(*people(seats - 1), *bots(1)), options=ROUNDS.get(game))
         config = replace(config, client_seeds=(b"added",) * seats)
         walked = list(walk(config, Random(seed)))
@@ -141,7 +141,9 @@ class Change(NamedTuple):
 
     def leaves_out_an_option(self, game: str) -> bool:
         """Return whether an option is missing that earlier tables lack too."""
-        names = {option.name for option in GAMES[game].options(GAMES[game].seats[0]) if option.earlier is not None}
+        names = {
+            option.name for option in OWN_GAMES[game].options(OWN_GAMES[game].seats[0]) if option.earlier is not None
+        }
         return self.new is MISSING and self.path[:1] == ("options",) and self.path[-1] in names
 
 
@@ -159,7 +161,7 @@ def changes(value: Any) -> Iterator[Change]:
 
 @every_game
 def test_every_single_change_is_found_in_its_line(game: str, seed: int) -> None:
-    lines = written(make_config(game, seats=(*people(GAMES[game].seats[0] - 1), *bots(1))), seed)
+    lines = written(make_config(game, seats=(*people(OWN_GAMES[game].seats[0] - 1), *bots(1))), seed)
     random, last = Random(seed), len(lines) - 1
     for number in sorted({0, 1, 2, 3, last - 1, last, *random.sample(range(last), min(2 * TABLES, last))}):
         possible = [change for change in changes(json.loads(lines[number])) if not change.may_be_valid()]
@@ -178,7 +180,7 @@ def without_options(lines: list[str], *names: str) -> list[str]:
 
 @every_game
 def test_a_replay_of_a_table_from_before_an_option_is_valid(game: str, seed: int) -> None:
-    rules = GAMES[game]
+    rules = OWN_GAMES[game]
     earlier = {option.name: option.earlier for option in rules.options(rules.seats[0]) if option.earlier is not None}
     lines = written(make_config(game, options=ROUNDS.get(game, {}) | earlier), seed)
     for names in ([*earlier], [*earlier][:1], [*earlier][1:]):
@@ -188,7 +190,7 @@ def test_a_replay_of_a_table_from_before_an_option_is_valid(game: str, seed: int
 
 @every_game
 def test_a_replay_without_an_option_that_has_always_existed_is_refused(game: str, seed: int) -> None:
-    rules = GAMES[game]
+    rules = OWN_GAMES[game]
     lines = written(make_config(game), seed)
     always = [option.name for option in rules.options(rules.seats[0]) if option.earlier is None]
     assert always

@@ -18,7 +18,7 @@ from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.replay_events import PART_BYTES, ReplayEventsFold, replay_event_parts
 from croupier.games.facts import ALL_SEATS, SPECTATOR, Viewer
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1.engine_pb2 import TableEvent, WatchReplayRequest, WatchReplayResponse
 from tests.calls import call_of
@@ -36,7 +36,7 @@ def configs(game: str, random: Random) -> list[TableConfig]:
     """Return tables of a game with some numbers of seats."""
     if game == "toy":
         return [toy_table()]
-    seats = random.sample(GAMES[game].seats, min(TABLES, len(GAMES[game].seats)))
+    seats = random.sample(OWN_GAMES[game].seats, min(TABLES, len(OWN_GAMES[game].seats)))
     return [make_config(game, count, options=ROUNDS.get(game), seed=random.randbytes(32)) for count in seats]
 
 
@@ -51,7 +51,7 @@ def events_of(config: TableConfig, transitions: list[Transition], viewer: Viewer
 
 
 @pytest.mark.parametrize(
-    ("game", "known"), [*((game, nullcontext) for game in GAMES), ("toy", toy_known)], ids=[*GAMES, "toy"]
+    ("game", "known"), [*((game, nullcontext) for game in OWN_GAMES), ("toy", toy_known)], ids=[*OWN_GAMES, "toy"]
 )
 def test_folded_events_are_the_views_of_the_rules(
     game: str, known: Callable[[], AbstractContextManager[None]], seed: int

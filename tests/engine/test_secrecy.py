@@ -11,7 +11,7 @@ from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import PLAYS, Pass
 from croupier.games.facts import SPECTATOR, Seat, View, Viewer
 from croupier.games.interface import CardsShuffled, IllegalAction, Legal, SeatActed, State
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.errors import IllegalNow
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import event_of, every_game, make_config, open_table, viewers, walk
@@ -64,7 +64,7 @@ def one_side_of(transition: Transition, viewer: Viewer) -> Transition:
 def test_messages_depend_only_on_the_viewers_part_of_a_transition(game: str, seed: int) -> None:
     """The independence of this part from hidden cards is tested with the rules."""
     random, encoder = Random(seed), StreamEncoder()
-    for seats in random.sample(GAMES[game].seats, min(TABLES, len(GAMES[game].seats))):
+    for seats in random.sample(OWN_GAMES[game].seats, min(TABLES, len(OWN_GAMES[game].seats))):
         config = make_config(game, seats, seed=random.randbytes(32))
         for transition in walk(config, random):
             for viewer in viewers(config):

@@ -21,7 +21,7 @@ from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Subscription
 from croupier.engine.tables.table import Table
 from croupier.games.facts import SPECTATOR, Fact
 from croupier.games.interface import SeatActed
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.errors import LimitReached, StaleSequence, Unavailable
 from croupier_api.v1 import engine_pb2, errors_pb2
 from croupier_api.v1.games_pb2 import REACTION_CLAP
@@ -59,7 +59,7 @@ async def test_a_stream_that_is_resumed_or_joined_at_any_time_continues_as_the_l
 ) -> None:
     engine.max_queue_messages = 10**6
     random = Random(seed)
-    config = make_config(game, GAMES[game].seats[-1], options=ROUNDS.get(game))
+    config = make_config(game, OWN_GAMES[game].seats[-1], options=ROUNDS.get(game))
     table = await open_table(engine, config)
     live = {viewer: table.subscribe(viewer, 0) for viewer in viewers(config)}
     await play_on(table, random, max_actions=random.randrange(20))

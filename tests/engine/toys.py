@@ -10,6 +10,7 @@ import pytest
 from croupier.engine.core.log import TableConfig
 from croupier.games import registry
 from croupier.games.interface import Game
+from croupier.games.registry import Registry
 from tests.engine.play import CLOCK, SEED, people
 from tests.games.toy import TOY
 
@@ -18,13 +19,15 @@ SEATS = 4
 
 @contextmanager
 def rules_known(*added: Game) -> Iterator[None]:
-    """Add rules to the engine, as the ones by which new tables of their games are played."""
-    games = MappingProxyType({**registry.GAMES, **{rules.id: rules for rules in added}})
-    known = MappingProxyType({**registry.RULES, **{(rules.id, rules.rules_version): rules for rules in added}})
+    """Install rules, as the ones by which new tables of their games are played."""
+    before = registry.registry()
+    known = Registry(
+        MappingProxyType({**before.games, **{rules.id: rules for rules in added}}),
+        MappingProxyType({**before.rules, **{(rules.id, rules.rules_version): rules for rules in added}}),
+        before.packages,
+    )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "RULES", known)
-        for module in ("tables.table_checks", "api.control_servicer"):
-            patch.setattr(f"croupier.engine.{module}.GAMES", games)
+        patch.setattr(registry, "registry", lambda: known)
         yield
 
 

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from croupier.games.facts import Fact, Seat, View, Viewer
 from croupier.games.interface import Awaiting, CardsShuffled, Event, Game, Legal, ProposalAgreed, State, resolve_options
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.games.toy import TOY
 
 S = TypeVar("S")
@@ -18,7 +18,7 @@ def rules(state: State) -> Game:
 
 @cache
 def _by_type() -> dict[type, Game]:
-    games = (*GAMES.values(), TOY)
+    games = (*OWN_GAMES.values(), TOY)
     return {type(game.new(game.seats[0], resolve_options(game, game.seats[0], {}))): game for game in games}
 
 

@@ -11,7 +11,7 @@ from croupier.games.interface import GameOver, InvalidOption, OptionValue, State
 from croupier.games.jossing.state import JossingState
 from croupier.games.one_oh_one.state import OneOhOneState
 from croupier.games.one_ten.state import UNNAMED, OneTenState
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.games.solo.state import SoloState
 from croupier.games.thulla.state import ThullaState
 from croupier_loadtest.judge.rules.interface import Card, JudgeTable, Options, Round
@@ -46,7 +46,7 @@ def judge_table(state: State) -> JudgeTable:
 @lru_cache(maxsize=256)
 def _options(game_id: str, seats: int, resolved: Any) -> Options:
     """Return the options of an engine's table: for each the value that yields most of the resolved options."""
-    game = GAMES[game_id]
+    game = OWN_GAMES[game_id]
     chosen: dict[str, OptionValue] = {}
 
     def agreeing(name: str, value: OptionValue) -> int:

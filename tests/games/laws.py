@@ -41,7 +41,7 @@ from croupier.games.interface import (
     State,
     resolve_options,
 )
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.games import dispatch
 from tests.games.positions import WORDS
 from tests.games.toy import TOY
@@ -58,8 +58,8 @@ def _tables_of(*games: Game) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("game", "seats"), tables)
 
 
-every_table = _tables_of(*GAMES.values(), TOY)
-every_judged_table = _tables_of(*GAMES.values())
+every_table = _tables_of(*OWN_GAMES.values(), TOY)
+every_judged_table = _tables_of(*OWN_GAMES.values())
 """The tables of games that the judge knows too."""
 
 

@@ -27,7 +27,7 @@ from croupier.games.actions import (
 from croupier.games.cards import NOTATION, SUITS, card, cards, notation
 from croupier.games.facts import SPECTATOR, Fact, RoundEnded, RoundScore, Seat
 from croupier.games.interface import GameOver, OptionValue, SeatActed, SeatsToAct, ShuffleNeeded, State, resolve_options
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.games.solo.state import KINDS
 from croupier.games.values import Value
 from tests.games import dispatch
@@ -48,7 +48,7 @@ WORDS: dict[str, Action] = {
 
 def new(game: str, seats: int, **options: OptionValue) -> Any:
     """Return a table before its first deal."""
-    rules = GAMES[game]
+    rules = OWN_GAMES[game]
     return rules.new(seats, resolve_options(rules, seats, options))
 
 

@@ -31,7 +31,7 @@ from croupier.games.interface import (
     completed_options,
     resolve_options,
 )
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.games import dispatch
 from tests.games.walk import drawn_values, walk
 
@@ -128,7 +128,7 @@ def recorded_steps(game: Game) -> Iterator[tuple[State, tuple[Fact, ...]]]:
 
 def main(again: bool) -> None:
     """Write the files."""
-    for game in GAMES.values():
+    for game in OWN_GAMES.values():
         for name, seats, options in playthroughs(game):
             path = FOLDER / game.id / f"{name}.jsonl"
             if again or not path.exists():

@@ -23,7 +23,7 @@ from croupier.games.interface import (
     State,
     resolve_options,
 )
-from croupier.games.registry import GAMES, bots_of
+from croupier.games.registry import OWN_GAMES, bots_of
 from croupier.games.search import SearchBot
 from tests.games import positions, positions_one_oh_one
 from tests.games.laws import every_table, fits, observation, play_out, tables
@@ -79,7 +79,9 @@ def test_bots_play_every_table_to_its_end(game: Game, seats: int, seed: int) -> 
 def bids_sensibly(observation: Observation, randrange: RandomSource) -> Action:
     """Return sensible bids and calls of Solo, and random card plays."""
     playing = isinstance(observation.legal.actions[0], Play)
-    return random_legal(observation, randrange) if playing else GAMES["solo"].bots["sensible"](observation, randrange)
+    return (
+        random_legal(observation, randrange) if playing else OWN_GAMES["solo"].bots["sensible"](observation, randrange)
+    )
 
 
 def plays_better(game: Game, seats: int, options: OptionValues, bots: dict[str, Bot], tables: int) -> bool:
@@ -94,8 +96,8 @@ def plays_better(game: Game, seats: int, options: OptionValues, bots: dict[str, 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "seats", "options"),
-    [pytest.param(game, seats, {}, id=f"{game.id}-{seats}") for game in GAMES.values() for seats in game.seats]
-    + [pytest.param(GAMES[name], GAMES[name].seats[0], VARIED[name], id=f"{name}-varied") for name in VARIED],
+    [pytest.param(game, seats, {}, id=f"{game.id}-{seats}") for game in OWN_GAMES.values() for seats in game.seats]
+    + [pytest.param(OWN_GAMES[name], OWN_GAMES[name].seats[0], VARIED[name], id=f"{name}-varied") for name in VARIED],
 )
 def test_sensible_play_beats_random_play_significantly(game: Game, seats: int, options: dict[str, OptionValue]) -> None:
     ends = LEAGUE_OPTIONS.get(game.id, {}) | options
@@ -105,19 +107,19 @@ def test_sensible_play_beats_random_play_significantly(game: Game, seats: int, o
 
 @pytest.mark.slow
 def test_sensible_card_play_of_solo_wins_among_players_with_the_same_bidding() -> None:
-    bots: dict[str, Bot] = {"sensible": GAMES["solo"].bots["sensible"], "bidder": bids_sensibly}
-    assert plays_better(GAMES["solo"], 4, {}, bots, tables=80)
+    bots: dict[str, Bot] = {"sensible": OWN_GAMES["solo"].bots["sensible"], "bidder": bids_sensibly}
+    assert plays_better(OWN_GAMES["solo"], 4, {}, bots, tables=80)
 
 
 def test_search_decides_where_a_game_may_have_no_end() -> None:
     options: dict[str, Any] = {"stall_limit": 0, "last_card": "safe_after_trick"} | CUTTER
-    observed = observation(GAMES["thulla"], thulla("6C | 9H 6S", leader=1, **options), 1, options)
-    assert fits(observed.legal, SearchBot(GAMES["thulla"], max_iterations=5)(observed, Random(1).randrange))
+    observed = observation(OWN_GAMES["thulla"], thulla("6C | 9H 6S", leader=1, **options), 1, options)
+    assert fits(observed.legal, SearchBot(OWN_GAMES["thulla"], max_iterations=5)(observed, Random(1).randrange))
 
 
 @pytest.mark.slow
 def test_search_plays_better_than_sensible() -> None:
-    game = GAMES["thulla"]
+    game = OWN_GAMES["thulla"]
     bots: dict[str, Bot] = {"search": SearchBot(game, max_iterations=15), "sensible": game.bots["sensible"]}
     assert plays_better(game, 2, {}, bots, tables=10)
 
@@ -149,7 +151,7 @@ def test_random_stands_pat_as_often_as_it_swaps_each_number_of_cards() -> None:
     assert all(900 < counts[number] < 1100 for number in range(3))
 
 
-@pytest.mark.parametrize("bot", [bot for game in GAMES.values() for bot in bots_of(game).values()])
+@pytest.mark.parametrize("bot", [bot for game in OWN_GAMES.values() for bot in bots_of(game).values()])
 def test_a_bot_with_nothing_to_decide_raises_an_error(bot: Bot) -> None:
     with pytest.raises(ValueError, match="nothing to decide"):
         bot(Observation(0, {}, EMPTY, Legal()), Random(1).randrange)
@@ -299,7 +301,11 @@ DECISIONS: Mapping[str, list[Any]] = {
 
 @pytest.mark.parametrize(
     ("game", "start", "line", "options", "expected"),
-    [pytest.param(GAMES[name], *case.values, id=f"{name}-{case.id}") for name in DECISIONS for case in DECISIONS[name]],
+    [
+        pytest.param(OWN_GAMES[name], *case.values, id=f"{name}-{case.id}")
+        for name in DECISIONS
+        for case in DECISIONS[name]
+    ],
 )
 def test_sensible_decisions_in_plain_positions(
     game: Game, start: State, line: str, options: dict[str, OptionValue], expected: str

@@ -1,6 +1,6 @@
 """Laws that hold for every game, with any options, at every number of seats, at each step of a random table.
 
-A new game is covered by its lines in GAMES and TRAITS. Recorded tables replay fact by fact in every later version.
+A new game is covered by its lines in OWN_GAMES and TRAITS. Recorded tables replay fact by fact in every later version.
 """
 
 import itertools
@@ -38,7 +38,7 @@ from croupier.games.interface import (
     State,
     completed_options,
 )
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.games import dispatch
 from tests.games.comparison import ComparedTable, refusal_by_engine
 from tests.games.fold import facts_for, fold, known_view
@@ -217,7 +217,7 @@ def compare_attempt(compared: ComparedTable, game: Game, random: Random) -> None
 def test_invalid_actions_are_refused(action: dict[str, object], seed: int) -> None:
     with pytest.raises(ValueError, match="invalid"):
         decode_action(action)
-    for game in GAMES.values():
+    for game in OWN_GAMES.values():
         random = Random(seed)
         compared = ComparedTable.new(game, game.seats[0], sample_options(game, game.seats[0], random))
         for _, event, *_ in itertools.islice(walk(game, compared.state, random), 10):
@@ -257,7 +257,7 @@ def test_random_walks_of_the_toy_reach_all_features_that_only_it_uses() -> None:
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*/*.jsonl")), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_playthrough_replays_fact_by_fact(path: Path) -> None:
     header, *events, last = [json.loads(line) for line in path.read_text().splitlines()]
-    game = GAMES[header["game"]]
+    game = OWN_GAMES[header["game"]]
     assert game.rules_version == header["rules_version"]
     # A table that was opened before an option existed keeps its rules.
     state = game.new(header["seats"], completed_options(game, header["seats"], header["options"]))

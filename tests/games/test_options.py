@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from croupier.games.interface import Game, InvalidOption, Option, OptionValue, completed_options, resolve_options
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier_loadtest.judge.rules.registry import RULES
 from tests.games.comparison import ComparedTable
 from tests.games.laws import every_judged_table
@@ -40,7 +40,7 @@ def wrong_values(option: Option) -> Iterator[Any]:
     ],
 )
 def test_other_seats_names_values_and_types_are_refused_and_the_defaults_are_not(name: str, seats: range) -> None:
-    game = GAMES[name]
+    game = OWN_GAMES[name]
     assert game.seats == seats
     wrong: list[Any] = [-1, 0, 1, seats[0] - 1, seats[-1] + 1, float(seats[0]), str(seats[0]), True]
     for number in wrong:

@@ -13,7 +13,7 @@ from croupier.games.cards import notation
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice, cards_of
 from croupier.games.facts import RoundEnded, RoundScore, View
 from croupier.games.interface import Game, GameOver, Legal, Observation, SeatActed, SeatsToAct
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.games.search import MAX_ITERATIONS, SearchBot
 from tests.games import dispatch
 from tests.games.laws import decisions, fits, observation, tables
@@ -24,7 +24,7 @@ def never(bound: int) -> NoReturn:
     raise AssertionError(f"chance was asked for one of {bound}")
 
 
-@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES.values(), ids=OWN_GAMES)
 def test_equal_seeds_and_iterations_yield_equal_legal_decisions_for_any_hidden_cards(game: Game, seed: int) -> None:
     search, twins = SearchBot(game, max_iterations=5), 0
     _, start, options, random, _ = next(tables(game, game.seats[-1], seed))

@@ -9,7 +9,7 @@ from croupier.engine.api.table_codec import encode_game
 from croupier.engine.core.fold import LIMIT_REASON
 from croupier.games.facts import Ranking
 from croupier.games.interface import Game
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.database.database import open_database, sqlite_url
 from croupier.runtime.server.service import now_milliseconds
 from croupier.runtime.table_access import OPEN
@@ -25,7 +25,7 @@ from tests.games.positions import acts, over
 from tests.games.positions_solo import DO, EIGHTH, SOLO, dealt
 from tests.games.toy import TOY
 
-WINNERS = [game for game in (*GAMES.values(), TOY) if game.id != SOLO.id]
+WINNERS = [game for game in (*OWN_GAMES.values(), TOY) if game.id != SOLO.id]
 LOST_DO = f"{DO} 9S KS JS 7S JC AC TC 8C"
 """With the eighth hands of Solo: seats 1 and 3 get 6 points each."""
 SAFE = {"buck_only": ((0, 1, 2), (3,)), "out_order": ((0, 2), (1,), (3,))}
@@ -47,7 +47,7 @@ def test_the_first_group_wins_and_wins_order_the_leaderboard(game: Game) -> None
         assert outcomes == [("lost", "won", "lost"), ("won", "lost", "won"), ("won",) * 3]
 
 
-@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.id)
+@pytest.mark.parametrize("game", OWN_GAMES.values(), ids=lambda game: game.id)
 def test_the_judge_counts_results_in_the_same_way(game: Game) -> None:
     better, worse, *others = standing_of(game.id)
     assert ((better, worse), *others) == game.standing

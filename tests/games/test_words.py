@@ -29,7 +29,7 @@ from croupier.games.interface import (
     SeatsToAct,
     State,
 )
-from croupier.games.registry import GAMES, bots_of
+from croupier.games.registry import OWN_GAMES, bots_of
 from croupier.games.values import Phrase, Value, WordValue
 from croupier.games.words import SHARED_WORDS, WordKind
 from tests.games import dispatch
@@ -49,7 +49,7 @@ MOVE_ARGUMENTS = frozenset({"seat", "cards"})
 HEADINGS = {WordKind.OPTION, WordKind.OPTION_GROUP}
 """The kinds of words whose texts begin with a capital letter."""
 
-every_game = pytest.mark.parametrize("game", [*GAMES.values(), TOY], ids=lambda game: game.id)
+every_game = pytest.mark.parametrize("game", [*OWN_GAMES.values(), TOY], ids=lambda game: game.id)
 
 
 class Shown(NamedTuple):

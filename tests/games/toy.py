@@ -151,6 +151,7 @@ class Toy(interface.Rules[ToyState]):
     """The game for 2 to 4 seats."""
 
     id = "toy"
+    rule_prefix = "TOY"
     name = "Toy"
     summary = "Lay your cards before the stock is empty."
     seats = range(2, 5)

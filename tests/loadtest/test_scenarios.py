@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier_client import Endpoints, Tls
 from croupier_loadtest.mix import ALL_GAMES, DEFAULT_MIX, draw_entry, matchable, read_mix
 from croupier_loadtest.players.seat_player import MAX_THINK_SHARE
@@ -72,9 +72,9 @@ def test_there_is_at_least_one_user_of_each_kind() -> None:
 
 
 def test_the_default_mix_has_all_games_with_valid_seats_and_options() -> None:
-    assert set(DEFAULT_MIX) == set(GAMES)
+    assert set(DEFAULT_MIX) == set(OWN_GAMES)
     for entry in read_mix(ALL_GAMES):
-        game = GAMES[entry.game]
+        game = OWN_GAMES[entry.game]
         for seats in entry.seats:
             assert seats in game.seats
             assert set(entry.bounds) <= {option.name for option in game.options(seats)}

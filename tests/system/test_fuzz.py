@@ -20,7 +20,7 @@ from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.struct_pb2 import Struct
 
 from croupier.cli.launcher.background import BackgroundServices, started_services
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.gateway.bindings import SERVICES
 from croupier_client import Client, Endpoints, choose_random_action, play_game
 from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
@@ -224,7 +224,7 @@ async def known_values(client: Client, finished: str) -> Mapping[str, tuple[Any,
     forming = (await client.create_table(game="solo", seat_count=4)).table.table_id
     return {
         "table_id": (forming, finished),
-        "game": tuple(GAMES),
+        "game": tuple(OWN_GAMES),
         "bot": ("random", "search"),
         "seat_count": (2, 3, 4),
         "device_secret": tuple(f"a secret of number {number}" for number in range(20)),

@@ -19,7 +19,7 @@ from croupier.engine.api.game_texts import FOLDER, OPTION_MEANING, PROPOSAL_MEAN
 from croupier.engine.api.reactions import CONTEXT as REACTION
 from croupier.engine.api.reactions import REACTIONS
 from croupier.games.interface import Game
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.games.words import SHARED_WORDS, WordKind, Words
 from croupier.runtime.translations import ENGLISH, LANGUAGES
 from tests.games.toy import TOY
@@ -55,7 +55,7 @@ def catalogues() -> Iterator[Catalogue]:
     for language in TRANSLATED:
         yield Catalogue(CLI / FOLDER / f"terminal.{language}.po", language, tuple(_terminal_texts()))
         yield Catalogue(SHARED / FOLDER / f"words.{language}.po", language, tuple(_shared_texts()))
-        for game in (*GAMES.values(), TOY):
+        for game in (*OWN_GAMES.values(), TOY):
             folder = Path(str(sys.modules[type(game).__module__].__file__)).parent
             texts = dict.fromkeys(_game_texts(game))
             own = tuple(key for key in texts if key not in set(_shared_texts()))

@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from croupier.engine.api.action_codec import encode_action, encode_legal
 from croupier.games.interface import Game, SeatActed
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.games import dispatch
 from tests.games.toy import TOY
 from tests.games.walk import sample_options, walk
@@ -20,7 +20,7 @@ EVENTS = 300
 
 def recorded_legal(seed: str) -> str:
     """Return a JSON array of the legal actions at a table of each game with each number of seats, and of the toy."""
-    games = (*GAMES.values(), TOY)
+    games = (*OWN_GAMES.values(), TOY)
     return json.dumps([turn for game in games for turn in _turns(game, Random(f"{seed} {game.id}"))])
 
 

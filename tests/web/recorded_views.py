@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.games.facts import ALL_SEATS, Viewer
 from croupier.games.interface import Game, State
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier_api.v1.engine_pb2 import Snapshot, TableUpdate
 from tests.client.vectors import NAMES
 from tests.games.fold import facts_for, known_view
@@ -26,7 +26,7 @@ EVENTS = 150
 def recorded_views(seed: str) -> str:
     """Return a JSON array with a table of each game, and of the toy, as each of its viewers receives it."""
     return json.dumps(
-        [table for game in (*GAMES.values(), TOY) for table in _tables(game, Random(f"{seed} {game.id}"))]
+        [table for game in (*OWN_GAMES.values(), TOY) for table in _tables(game, Random(f"{seed} {game.id}"))]
     )
 
 

@@ -10,7 +10,7 @@ from croupier.engine.core.replay_verification import verify_replay
 from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES
 from croupier.games.cards import notation
 from croupier.games.interface import ShuffleNeeded
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from tests.engine.folds import write_replay
 from tests.engine.play import make_config, walk
 from tests.games.walk import sample_options
@@ -21,11 +21,11 @@ MAX_ENTRIES = 1_000
 def written_replays(seed: str) -> str:
     """Return a JSON array with a replay of each game at each number of seats."""
     random = Random(seed)
-    return json.dumps([_written(game, seats, random) for game in GAMES for seats in GAMES[game].seats])
+    return json.dumps([_written(game, seats, random) for game in OWN_GAMES for seats in OWN_GAMES[game].seats])
 
 
 def _written(game: str, seats: int, random: Random) -> dict[str, Any]:
-    config = make_config(game, seats, options=sample_options(GAMES[game], seats, random), seed=random.randbytes(32))
+    config = make_config(game, seats, options=sample_options(OWN_GAMES[game], seats, random), seed=random.randbytes(32))
     added = (random.randbytes(random.randrange(MAX_CLIENT_SEED_BYTES + 1)) for _ in range(seats))
     config = replace(config, client_seeds=tuple(added))
     transitions = list(walk(config, random, MAX_ENTRIES))

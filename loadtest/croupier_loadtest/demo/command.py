@@ -11,7 +11,7 @@ from croupier.cli.arguments import Options
 from croupier.cli.faults import misused
 from croupier.cli.options import game_named, read_options, seats_of, split_options
 from croupier.cli.terminal.safe_console import SafeConsole
-from croupier.games.registry import GAMES
+from croupier.games.registry import installed_games
 
 MAX_TABLES = 500
 USUAL_SEATS = 4
@@ -35,7 +35,7 @@ def demo(
         raise misused("--seats and --option are for one game: name it with --game, or leave them out")
     fixed = seed if seed is not None else secrets.token_hex()
     plans = []
-    for chosen in GAMES.values() if game == ALL_GAMES else [game_named(game)]:
+    for chosen in installed_games().values() if game == ALL_GAMES else [game_named(game)]:
         count = seats_of(chosen, seats, usual=USUAL_SEATS)
         plans.append(
             DemoPlan(chosen.id, count, tables, read_options(chosen, count, split_options(option or ())), fixed)

@@ -24,7 +24,7 @@ from croupier.cli.terminal.screen import DisplayedTable, table_lines
 from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.words import Words, can_write_symbols, words_of
 from croupier.engine.api.table_codec import encode_game
-from croupier.games.registry import GAMES
+from croupier.games.registry import installed_games
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from croupier_client.aio_table import AsyncTable
 from croupier_client.endpoints import Endpoints
@@ -168,7 +168,7 @@ async def demo(
 async def _played_and_shown(
     plan: DemoPlan, endpoints: Endpoints, console: Console, quiet: bool, in_short: bool
 ) -> Played:
-    game = GAMES[plan.game]
+    game = installed_games()[plan.game]
     names = [plan.player_name(1, seat) for seat in range(plan.seats)]
     words = words_of(encode_game(game), names, can_write_symbols(console.encoding))
     if in_short and not quiet:

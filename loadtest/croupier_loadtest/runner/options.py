@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from croupier.games.registry import GAMES
+from croupier.games.registry import installed_games
 from croupier.runtime.server.addresses import is_address
 from croupier_client import Endpoints, Tls
 from croupier_client.sockets import GRPC, WEBSOCKET, check_transport
@@ -148,7 +148,7 @@ def read_options(given: Namespace, host: str | None) -> Options:
 
 def _by_id(mix: str) -> str:
     """Return a mix with the ids of games in place of their display names, which may be in upper or lower case."""
-    ids = {game.name.casefold(): game_id for game_id, game in GAMES.items()}
+    ids = {game.name.casefold(): game_id for game_id, game in installed_games().items()}
     parts = (part.strip().partition("=") for part in mix.split(","))
     return ",".join(f"{ids.get(name.casefold(), name)}{equals}{weight}" for name, equals, weight in parts)
 

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import aclosing
 
 import croupier_client as client
-from croupier.games.registry import GAMES
+from croupier.games.registry import installed_games
 from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, games_pb2
 from croupier_client.rpc import Rpc, Service
 from croupier_loadtest.judge.violations import Invariant
@@ -91,7 +91,7 @@ class Player(LobbyPlayer):
                 continue
 
     async def _propose_or_react(self, table: client.AsyncTable) -> None:
-        proposals = list(GAMES[table.table.game].proposals)
+        proposals = list(installed_games()[table.table.game].proposals)
         if proposals and self._random.random() < 0.5:
             await table.create_proposal(self._random.choice(proposals))
         elif self._random.random() < 0.5:

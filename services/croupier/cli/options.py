@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 
 from croupier.cli.faults import misused
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options, seats_text
-from croupier.games.registry import GAMES
+from croupier.games.registry import installed_games
 from croupier_api.v1 import games_pb2
 
 
 def game_named(text: str) -> Game:
     """Return the game with this id or display name, in upper or lower case; raises CommandFault with the known ones."""
-    return GAMES[game_id(text, {known: game.name for known, game in GAMES.items()})]
+    return installed_games()[game_id(text, {known: game.name for known, game in installed_games().items()})]
 
 
 def game_id(text: str, names: Mapping[str, str]) -> str:

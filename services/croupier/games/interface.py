@@ -12,9 +12,10 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from croupier.games.actions import Action
-from croupier.games.cards import Card, CardFace
+from croupier.games.cards import Card, CardFace, notation
 from croupier.games.choices import ActionChoice
 from croupier.games.facts import MAX_SEATS, Fact, Ranking, Seat, View, Viewer
+from croupier.games.sampling import Sampling
 from croupier.games.words import PileKind, Words
 
 
@@ -105,7 +106,6 @@ NOTHING_LEGAL = Legal()
 S = TypeVar("S")
 State: TypeAlias = Any
 """A table of some game at one moment: a frozen value that only the rules of its game look into."""
-
 OptionValue: TypeAlias = bool | int | str
 OptionValues: TypeAlias = Mapping[str, OptionValue]
 
@@ -217,11 +217,11 @@ class EventRules(NamedTuple):
 class Rules(ABC, Generic[S]):
     """The rules of a game as functions over its states, its computer players and its description.
 
-    A game must define the attributes without a value, and may define the others.
+    A game must define the attributes without a value and the abstract methods, and may define the others.
     """
 
     id: str
-    """For example "thulla"."""
+    """For example "thulla": lower case letters, digits and underscores."""
     name: str
     """The name to show."""
     summary: str
@@ -230,6 +230,8 @@ class Rules(ABC, Generic[S]):
     """The numbers of seats that are possible."""
     bots: Mapping[str, "Bot"]
     """The computer players by name, first the one that also acts for seats that time out."""
+    rule_prefix: str
+    """The begin of the rule ids on the game's page, for example "THU"."""
     rules_version: int = 1
     """The version of these rules, written into every table."""
     words: Words = MappingProxyType({})
@@ -248,10 +250,12 @@ class Rules(ABC, Generic[S]):
     """The presets, each with another name."""
     standing: Standing = Standing()
     """How results count; by default the first group of the ranking has won, and wins order the leaderboard."""
+    sampling: Sampling = Sampling()
+    """Which tables of it are played in tests and load tests."""
 
-    @abstractmethod
-    def options(self, seats: int) -> tuple[Option, ...]:
+    def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - for games with options
         """Return every option with what is allowed for this number of seats; the defaults are allowed together."""
+        return ()
 
     @abstractmethod
     def new(self, seats: int, options: OptionValues) -> S:
@@ -269,9 +273,9 @@ class Rules(ABC, Generic[S]):
     def legal_actions(self, state: S, seat: Seat, /) -> Legal:
         """Return all that a seat may do now; empty if it is not to act."""
 
-    @abstractmethod
-    def event_rules(self, state: S) -> EventRules:
-        """Return the rules by which shuffles and proposals are refused in a state."""
+    def event_rules(self, state: S) -> EventRules:  # noqa: ARG002 - for games with more rules of this kind
+        """Return the rules by which shuffles and proposals are refused in a state; by default it is DEAL-1."""
+        return EventRules(*[f"{self.rule_prefix}-DEAL-1"] * 4)
 
     @abstractmethod
     def act(self, state: S, seat: Seat, action: Action, /) -> tuple[S, tuple[Fact, ...]]:
@@ -284,32 +288,41 @@ class Rules(ABC, Generic[S]):
     def shuffle(self, state: S, shuffled: CardsShuffled, /) -> tuple[S, tuple[Fact, ...]]:
         """Return the next state and what became known, after a shuffle that is due and valid."""
 
-    @abstractmethod
-    def shuffle_record(self, state: S, shuffled: CardsShuffled, /) -> dict[str, Any]:
-        """Return a shuffle that is due and valid in the form of the game's rules page for replays."""
+    def shuffle_record(self, state: S, shuffled: CardsShuffled, /) -> dict[str, Any]:  # noqa: ARG002
+        """Return a shuffle that is due and valid in the form of the game's rules page for replays.
 
-    @abstractmethod
-    def ranking_at_limit(self, state: S) -> Ranking | None:
+        By default it has the shuffled cards, and the numbers drawn if there are any.
+        """
+        drawn = {"drawn": list(shuffled.drawn)} if shuffled.drawn else {}
+        return {"type": "deal", "cards": notation(shuffled.cards), **drawn}
+
+    def ranking_at_limit(self, state: S) -> Ranking | None:  # noqa: ARG002 - for games that can be ended early
         """Return the ranking by the completed rounds, for a table that ends at a limit of the operator.
 
-        None if they decide nothing, which makes the result void.
+        None if they decide nothing, which makes the result void; so it is by default.
         """
+        return None
 
     @abstractmethod
     def view(self, state: S, viewer: Viewer, /) -> View:
         """Return all that a seat, or SPECTATOR, may know."""
 
-    @abstractmethod
+    @property
+    def is_searchable(self) -> bool:
+        """Whether the game has `determinize`, and thereby the computer player "search"."""
+        return type(self).determinize is not Rules.determinize
+
     def determinize(self, observation: "Observation", randrange: "RandomSource", /) -> S:
         """Return a state that is possible by all that a seat knows; hidden cards are dealt at random.
 
         The seat's view and legal actions in it are those of the observation. Inferences from the play so far, such as
-        suits that a seat did not follow, are respected where that is easy.
+        suits that a seat did not follow, are respected where that is easy. A game may leave this out, and `evaluate`.
         """
+        raise NotImplementedError
 
-    @abstractmethod
     def evaluate(self, before: S, after: S, /) -> tuple[float, ...]:
         """Return how well each seat did between two moments, 0 to 1: a searching player maximizes this."""
+        raise NotImplementedError
 
     def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - for games with teams
         """Return the teams at this number of seats, each seat in exactly one; empty if each seat plays for itself."""

@@ -7,7 +7,7 @@ from functools import partial
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from prometheus_client import CollectorRegistry
 
-from croupier.games.registry import GAMES
+from croupier.games.registry import installed_games
 from croupier.runtime.admission.limits import limits_of
 from croupier.runtime.database.database import Database
 from croupier.runtime.identity.links import LinkVerifier
@@ -44,7 +44,8 @@ def servicers(
 ) -> tuple[AddServices, AddServices]:
     """Return the services for players and for engines, on one ledger."""
     ledger = Ledger(database, clock)
-    players = ScoringServicer(ledger, StandingsStore(database), LinkVerifier(engine_key, clock), clock, tuple(GAMES))
+    verifier, games = LinkVerifier(engine_key, clock), tuple(installed_games())
+    players = ScoringServicer(ledger, StandingsStore(database), verifier, clock, games)
     control = ScoringControlServicer(ledger, entries_counter(registry))
     return players.add_to, control.add_to
 

@@ -28,7 +28,7 @@ from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
 from croupier.games.interface import SeatActed, resolve_options
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.table_access import OPEN
 from croupier.scoring import codec
@@ -216,7 +216,7 @@ EVERYBODY_LEAVES = replace(EVENTFUL, leavers=(0, 2, 3))
 
 
 def _config(game: str, random: Random, rates: EventRates) -> TableConfig:
-    rules = GAMES[game]
+    rules = OWN_GAMES[game]
     options = resolve_options(rules, SEATS, DEFAULT_MIX[game].bounds)
     people = tuple(SeatConfig(f"player-{seat}", f"Player {seat}") for seat in range(SEATS))
     people = tuple(BOT if seat in rates.bots else player for seat, player in enumerate(people))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from croupier.games.interface import OptionValue
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier_loadtest.judge.notation import Deck
 from croupier_loadtest.judge.replay import read
 from croupier_loadtest.judge.rules.registry import RULES
@@ -48,7 +48,7 @@ def rows_without(record: TableRecord, *names: str) -> TableRecord:
     return record
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES)
 @pytest.mark.parametrize("has_replay", [True, False])
 def test_rows_without_a_later_option_are_played(game: str, has_replay: bool) -> None:
     record = rows_without(stored_record(opened_before(game, {})), *RULES[game].earlier_options)

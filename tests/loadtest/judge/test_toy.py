@@ -2,20 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from random import Random
-from types import MappingProxyType
 
 import pytest
 from grpc import StatusCode
 
 from croupier.engine.api.action_codec import encode_action
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
-from croupier.games import registry
 from croupier.games.actions import Bid, Declare, Lay
 from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, facts_pb2
 from croupier_loadtest.judge.verdict import judge
 from croupier_loadtest.judge.violations import Invariant
 from croupier_loadtest.record import ABANDONED_MILLISECONDS, TableRecord
+from tests.engine.toys import toy_known
 from tests.games.toy import TOY
 from tests.loadtest.judge.falsified_records import change_replay, change_sent
 from tests.loadtest.judge.played import SEATS, TABLE, AcceptedAction, EventRates, PlayedTable, played_with
@@ -43,8 +42,7 @@ OTHER = 1
 @pytest.fixture(scope="module", autouse=True)
 def known() -> Iterator[None]:
     """Let the engine know the toy."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "RULES", MappingProxyType({**registry.RULES, (TOY.id, TOY.rules_version): TOY}))
+    with toy_known():
         yield
 
 

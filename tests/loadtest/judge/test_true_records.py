@@ -15,7 +15,7 @@ from croupier.engine.core.log import TableEnded
 from croupier.games.bots import random_of
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import IllegalAction, SeatActed
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import actions_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
@@ -65,7 +65,7 @@ def viewed_record(table: PlayedTable, step: int) -> TableRecord:
     return record
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("rates", [PLAIN, EVENTFUL, LEAVING], ids=["plain", "eventful", "leaving"])
 def test_a_correct_table_is_verified_without_violations(game: str, seed: int, rates: EventRates) -> None:
@@ -75,7 +75,7 @@ def test_a_correct_table_is_verified_without_violations(game: str, seed: int, ra
     assert len(verdict.seen_by_all_milliseconds) >= 0.9 * len(table.accepted)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES)
 @pytest.mark.parametrize("limit", [6, 40, 120])
 def test_a_table_that_ends_at_a_limit_is_verified(game: str, limit: int) -> None:
     table = played(game, 1, replace(EVENTFUL, limit=limit))
@@ -85,7 +85,7 @@ def test_a_table_that_ends_at_a_limit_is_verified(game: str, limit: int) -> None
         assert not outcome.outcomes
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_unreliable_viewers_are_no_violation(game: str, seed: int) -> None:
     clean(unreliable_record(played(game, seed, EVENTFUL), seed))
@@ -101,7 +101,7 @@ def test_a_snapshot_replaces_missed_entries_only_if_they_are_many(missed: int, m
     assert found(record) == (set() if missed > MAX_RESUMED_ENTRIES else {Invariant.SEQUENCE_GAP})
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES)
 @pytest.mark.parametrize("has_rows", [True, False])
 def test_an_abandoned_table_is_no_violation(game: str, has_rows: bool) -> None:
     # With other seeds a game of Solo is over before the time of all has run out.
@@ -149,13 +149,13 @@ TRUE_RECORDS: Mapping[str, Callable[[str], TableRecord]] = {
 }
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES)
 @pytest.mark.parametrize("name", TRUE_RECORDS)
 def test_a_correct_record_is_no_violation(game: str, name: str) -> None:
     clean(TRUE_RECORDS[name](game))
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES)
 def test_players_who_come_late_are_no_violation(game: str) -> None:
     table = played(game, 1, PLAIN)
     for begins_at in range(2, len(table.transitions), len(table.transitions) // 4):
@@ -175,12 +175,12 @@ def test_a_late_spectator_may_see_which_cards_of_hands_all_know(has_replay: bool
     clean(record, is_verified=has_replay)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES)
 def test_a_table_without_a_replay_is_judged(game: str) -> None:
     clean(record_of(played(game, 1, replace(EVENTFUL, max_entries=6))), is_verified=False)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES)
 @pytest.mark.parametrize("max_entries", [1, 30, 100_000])
 def test_rows_alone_are_verified(game: str, max_entries: int) -> None:
     table = played(game, 1, replace(EVENTFUL, max_entries=max_entries))
@@ -248,7 +248,7 @@ def _any_action(seat: int, seen: TableState, random: Random) -> actions_pb2.Acti
     return play(random.randint(0, 53))
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", OWN_GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("has_replay", [True, False])
 def test_the_engines_refusals_are_no_violation(game: str, seed: int, has_replay: bool) -> None:

@@ -10,7 +10,7 @@ from croupier.games.actions import Action, Play, ThrowDown
 from croupier.games.cards import NOTATION
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import Observation, SeatActed
-from croupier.games.registry import GAMES
+from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import engine_pb2
 from croupier_client.cards import CardValue
 from croupier_loadtest.judge.verdict import judge
@@ -167,7 +167,7 @@ def _final_hands(table: PlayedTable) -> list[list[CardValue]]:
 
 def thrown_down() -> tuple[PlayedTable, int]:
     """Return a table of bots that ends after a hand of Solo was thrown down, and the sequence of that entry."""
-    random, bot = Random(1), GAMES["solo"].bots["sensible"]
+    random, bot = Random(1), OWN_GAMES["solo"].bots["sensible"]
     dealt = played("solo", 1, EventRates(bots=(0, 1, 2, 3), max_entries=1))
     table = PlayedTable(dealt.config, [*dealt.transitions])
     action: Action | None = None

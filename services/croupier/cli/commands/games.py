@@ -17,7 +17,7 @@ from croupier.cli.terminal.safe_console import SafeConsole
 from croupier.cli.terminal.texts import language_of_environment
 from croupier.engine.api.game_texts import OPTION_MEANING, PROPOSAL_MEANING, SUMMARY, texts_of
 from croupier.games.interface import Game, seats_text
-from croupier.games.registry import GAMES, bots_of
+from croupier.games.registry import bots_of, installed_games
 from croupier.runtime.translations import ENGLISH, language_of
 
 WIDTH = 80
@@ -44,7 +44,7 @@ def games(
 
 def show_games(console: Console, language: str = ENGLISH) -> None:
     """Print every game in two lines, described in one of LANGUAGES."""
-    for game in GAMES.values():
+    for game in installed_games().values():
         summary = texts_of(game, language).text(SUMMARY, game.summary)
         console.print(_heading(game), Padding(Text(summary), (0, 0, 1, 2)), width=WIDTH)
     console.print("croupier games GAME shows the options of one, and with --rules its rules.", width=WIDTH)

@@ -23,7 +23,7 @@ from croupier.engine.storage.port import TableStatus, TableStore
 from croupier.engine.tables.ended_tables import ended_tables
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table_checks import Revision
-from croupier.games.registry import GAMES, rules_of
+from croupier.games.registry import installed_games, rules_of
 from croupier.runtime.errors import NotPermitted, invalid_field
 from croupier.runtime.server.call import Call
 from croupier.runtime.table_access import MAX_REMOVED_PLAYERS, Visibility
@@ -42,7 +42,7 @@ def games_digest() -> str:
 
     It reads all catalogues, so that no call waits for that.
     """
-    seat_counts = sorted({seats for game in GAMES.values() for seats in game.seats})
+    seat_counts = sorted({seats for game in installed_games().values() for seats in game.seats})
     digest = hashlib.sha256()
     for seats, language in product(seat_counts, LANGUAGES):
         described = pb.DescribeGamesResponse(games=_encode_games(seats, language), reactions=encode_reactions(language))
@@ -51,7 +51,8 @@ def games_digest() -> str:
 
 
 def _encode_games(seats: int, language: str) -> list[games_pb2.GameDescription]:
-    return [encode_game(game, seats, language) for game in GAMES.values() if not seats or seats in game.seats]
+    games = installed_games().values()
+    return [encode_game(game, seats, language) for game in games if not seats or seats in game.seats]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from croupier.engine.core.log import AWAY_MILLISECONDS, ClockConfig, SeatConfig,
 from croupier.games.cards import CardFace
 from croupier.games.facts import Seat
 from croupier.games.interface import Game, Option, OptionValue, Preset, Standing
-from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
+from croupier.games.registry import UnknownRules, bots_of, installed_games, rules_of
 from croupier.games.words import WordKind
 from croupier.runtime.errors import MalformedRequest, invalid_field
 from croupier.runtime.table_access_codec import encode_access
@@ -137,14 +137,14 @@ def encode_table(config: TableConfig, is_over: bool) -> tables_pb2.PlayedTable:
 
 def decode_rules(game: str, version: int) -> Game:
     """Return a version of the rules of a game, with 0 that of new tables; raises MalformedRequest for unknown ones."""
-    if game not in GAMES:
+    if game not in installed_games():
         reason, message = (
             errors_pb2.ERROR_REASON_UNKNOWN_GAME,
-            f"invalid game {game!r}: expected one of {', '.join(GAMES)}",
+            f"invalid game {game!r}: expected one of {', '.join(installed_games())}",
         )
         raise MalformedRequest(reason, message, field="game")
     try:
-        return rules_of(game, version) if version else GAMES[game]
+        return rules_of(game, version) if version else installed_games()[game]
     except UnknownRules as error:
         raise MalformedRequest(errors_pb2.ERROR_REASON_UNKNOWN_GAME, str(error), field="rules_version") from None
 

@@ -8,7 +8,7 @@ from croupier.engine.core.log import MAX_BOT_DELAY_MILLISECONDS, ClockConfig, Ta
 from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES, revised_seed
 from croupier.engine.storage.port import StoredTable
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
-from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
+from croupier.games.registry import UnknownRules, bots_of, installed_games, rules_of
 from croupier.runtime.errors import (
     MAX_ID_CHARACTERS,
     AlreadyExists,
@@ -44,13 +44,13 @@ class Revision(NamedTuple):
 
 def known_game(game: str) -> Game:
     """Return a game in its current version; raises MalformedRequest for an unknown one."""
-    if game not in GAMES:
+    if game not in installed_games():
         raise MalformedRequest(
             errors_pb2.ERROR_REASON_UNKNOWN_GAME,
-            f"invalid game {game[:MAX_ID_CHARACTERS]!r}: expected {' or '.join(GAMES)}",
+            f"invalid game {game[:MAX_ID_CHARACTERS]!r}: expected {' or '.join(installed_games())}",
             field="game",
         )
-    return GAMES[game]
+    return installed_games()[game]
 
 
 def known_rules(config: TableConfig) -> Game:

@@ -22,6 +22,7 @@ class Jossing(interface.Rules[JossingState]):
         "Bid in secret how many tricks you will win, and score if you win exactly so many; best with 3 to 6 players."
     )
     seats = range(2, 9)
+    rule_prefix = "JOS"
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
     words = WORDS
     piles = PILES

@@ -21,6 +21,7 @@ class OneOhOne(interface.Rules[OneOhOneState]):
     name = "101"
     summary = "Match suit or rank to shed your cards; what is left in your hand counts, and 101 points lose."
     seats = range(2, 5)
+    rule_prefix = "101"
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
     words = WORDS
     piles = PILES

@@ -22,6 +22,7 @@ class OneTen(interface.Rules[OneTenState]):
     name = "110"
     summary = "Bid for the kitty and the trump suit, take tricks, and be the first with 110 points."
     seats = range(2, 9)
+    rule_prefix = "110"
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
     words = WORDS
     piles = PILES

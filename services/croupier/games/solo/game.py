@@ -24,6 +24,7 @@ class Solo(interface.Rules[SoloState]):
     name = "Solo"
     summary = "Win five of eight tricks with a hidden partner or alone; the last one short of 36 gets the Buck."
     seats = range(SEATS, SEATS + 1)
+    rule_prefix = "SOLO"
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
     words = WORDS
     piles = PILES

@@ -19,6 +19,7 @@ class Thulla(interface.Rules[ThullaState]):
     name = "Thulla"
     summary = "Shed all your cards by following suit; a card of another suit makes a player pick the trick up."
     seats = range(2, 7)
+    rule_prefix = "THU"
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
     words = WORDS
     piles = PILES

@@ -1,0 +1,117 @@
+"""The registry of installed games: what packages may declare, and what is refused with the names of the packages."""
+
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+import pytest
+
+from croupier.games.registry import GROUP, OWN_GAMES, InvalidGames, Registry, bots_of, registry_of, rules_of
+from tests.games.toy import TOY, Toy
+
+
+class NewToy(Toy):
+    """A later version of the toy."""
+
+    rules_version = TOY.rules_version + 1
+
+
+class OwnId(Toy):
+    """A game with the id of one of croupier's own."""
+
+    id = "thulla"
+
+
+class WithoutBots(Toy):
+    """A game without a bot for seats that time out."""
+
+    bots = {}  # noqa: RUF012 - what a beginner writes
+
+
+class WithoutSearch(Toy):
+    """A game whose hidden cards cannot be dealt at random."""
+
+    @property
+    def is_searchable(self) -> bool:
+        return False
+
+
+VERSIONS = (TOY, NewToy)
+NO_GAME = "a text"
+
+
+@pytest.fixture
+def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "Declared":
+    monkeypatch.syspath_prepend(tmp_path)
+    return Declared(tmp_path)
+
+
+class Declared:
+    """Installed packages, each with one entry point; their names begin with the test's."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def package(self, name: str, target: str) -> None:
+        """Install a package whose entry point names an object of this module."""
+        folder = self._folder / f"{name.replace('-', '_')}-1.2.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
+        (folder / "entry_points.txt").write_text(f"[{GROUP}]\ntoy = {__name__}:{target}\n")
+
+    def registry(self) -> Registry:
+        """Return the registry with these packages alone."""
+        return registry_of(entry for entry in entry_points(group=GROUP) if entry.value.startswith(__name__))
+
+
+def test_games_of_packages_are_known_after_croupiers_own(declared: Declared) -> None:
+    declared.package("croupier-toy", "TOY")
+    known = declared.registry()
+    assert list(known.games) == [*OWN_GAMES, "toy"]
+    assert known.packages["toy"] == "croupier-toy 1.2"
+    assert known.packages["solo"] == "croupier"
+    assert known.rules["toy", TOY.rules_version] is TOY
+
+
+def test_new_tables_get_the_latest_of_several_versions(declared: Declared) -> None:
+    declared.package("croupier-toy", "VERSIONS")
+    known = declared.registry()
+    assert [version for game, version in known.rules if game == "toy"] == [TOY.rules_version, NewToy.rules_version]
+    assert isinstance(known.games["toy"], NewToy)
+
+
+@pytest.mark.parametrize(
+    ("target", "fault"),
+    [
+        ("NO_GAME", "expected a subclass of croupier.games.interface.Rules"),
+        ("nothing", "AttributeError"),
+        ("WithoutBots", r"invalid bots \[\]: expected at least one function"),
+        ("OwnId", "croupier and croupier-toy 1.2 both have a game 'thulla': rename one"),
+    ],
+)
+def test_an_unusable_game_is_refused_with_the_name_of_its_package(declared: Declared, target: str, fault: str) -> None:
+    declared.package("croupier-toy", target)
+    with pytest.raises(InvalidGames, match=fault) as refusal:
+        declared.registry()
+    assert "croupier-toy 1.2" in str(refusal.value)
+
+
+def test_one_game_of_two_packages_is_refused_with_both_names(declared: Declared) -> None:
+    declared.package("croupier-toy", "TOY")
+    declared.package("other-toys", "NewToy")
+    with pytest.raises(InvalidGames, match=r"croupier-toy 1\.2 and other-toys 1\.2 both have a game 'toy'"):
+        declared.registry()
+
+
+def test_an_entry_point_without_a_package_is_named_by_its_value() -> None:
+    with pytest.raises(InvalidGames, match=f"'toy' of {__name__}:nothing"):
+        registry_of([EntryPoint("toy", f"{__name__}:nothing", GROUP)])
+
+
+def test_a_game_without_determinize_has_no_searching_player() -> None:
+    assert "search" in bots_of(TOY)
+    assert list(bots_of(WithoutSearch())) == list(TOY.bots)
+
+
+def test_rules_of_an_unknown_version_are_refused_with_those_known() -> None:
+    with pytest.raises(ValueError, match="invalid rules version 99 of solo: expected 1"):
+        rules_of("solo", 99)
