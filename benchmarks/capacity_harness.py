@@ -14,7 +14,7 @@ from benchmarks.clients import BenchmarkClient, open_table
 from croupier_api.v1 import tables_pb2
 from croupier_client.sockets import WEBSOCKET
 from croupier_loadtest.backend import Backend, BackendUnavailable
-from croupier_loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.installed import installed_mix
 from croupier_loadtest.monitor.monitor import Scrape, scrape
 from croupier_loadtest.players.client import Connections
 
@@ -59,14 +59,15 @@ class CapacityHarness:
     ) -> list[OpenTable]:
         """Open tables with a day for each action; raises CroupierError, TimeoutError."""
         opened: list[OpenTable] = []
-        games = [kind.game for kind in DEFAULT_MIX.values() if people + bots in kind.seats]
+        games = [entry for entry in installed_mix().values() if people + bots in entry.seats]
 
         async def open_some(number: int) -> None:
             for at in range(number, tables, MAX_CONCURRENT_OPENINGS):
                 if not (at // MAX_CONCURRENT_OPENINGS) % TABLES_PER_HOST:
                     names = [f"{self.options.seed} {self.opened} {number} {seat}" for seat in range(people)]
                     clients = [BenchmarkClient(self._connections, name) for name in names]
-                table_id = await open_table(clients, bots, game=self._random.choice(games), time_control=DAY)
+                entry = self._random.choice(games)
+                table_id = await open_table(clients, [entry.bot] * bots, game=entry.game, time_control=DAY)
                 opened.append((table_id, clients))
                 self.opened += 1
                 if then is not None:

@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 from croupier.runtime.database.schema_versions import migrate_database
 from croupier_loadtest.measures import ACKNOWLEDGED
-from croupier_loadtest.mix import ALL_GAMES
 from croupier_loadtest.postgres import PostgresServer, postgres_server
 from croupier_loadtest.report.result import LoadStep, Result, ViolationSummary, from_json, reasons
 from croupier_loadtest.report.text import to_text
@@ -186,7 +185,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--on", nargs="+", choices=SETUPS, default=list(SETUPS), help="setups (all)")
     parser.add_argument("--seconds", type=int, default=15, help="duration of each step (15)")
     parser.add_argument("--first", type=int, default=25, metavar="TABLES", help="tables of the first step (25)")
-    parser.add_argument("--mix", default=ALL_GAMES, metavar="GAME[=WEIGHT],...", help=f"games ({ALL_GAMES})")
+    parser.add_argument("--mix", default="", metavar="GAME[=WEIGHT],...", help="games (all installed)")
     parser.add_argument("--seed", type=int, help="fixes players and their decisions; random by default")
     parser.add_argument("--results", default=f"results/{time.strftime('%Y%m%d-%H%M%S')}-ceiling", metavar="FOLDER")
     return parser

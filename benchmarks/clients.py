@@ -45,14 +45,14 @@ class BenchmarkClient(Client):
         return stream
 
 
-async def open_table(clients: Sequence[BenchmarkClient], bots: int = 0, **settings: Any) -> str:
+async def open_table(clients: Sequence[BenchmarkClient], bots: Sequence[str] = (), **settings: Any) -> str:
     """Open a table with the first client as host, and return its id; raises CroupierError, TimeoutError."""
     host = clients[0]
-    table_id = (await host.create_table(seat_count=len(clients) + bots, **settings)).table.table_id
+    table_id = (await host.create_table(seat_count=len(clients) + len(bots), **settings)).table.table_id
     for client in clients[1:]:
         await client.join_table(table_id=table_id)
-    for _ in range(bots):
-        await host.add_bot(table_id=table_id, bot="random")
+    for bot in bots:
+        await host.add_bot(table_id=table_id, bot=bot)
     for client in clients:
         table = (await client.set_ready(table_id=table_id)).table
     async with asyncio.timeout(TIMEOUT_SECONDS):

@@ -16,6 +16,8 @@ Batch: TypeAlias = dict[str, Any]
 MAX_MICROSECONDS = 600_000_000
 CALLS_BROKEN = "calls broken "
 """The prefix of the counts of calls that the load test broke on purpose; the method follows."""
+RULES_NOT_JUDGED = "rules not judged of "
+"""The prefix of the counts of games whose rules no judge knows; the game follows."""
 ACKNOWLEDGED = "action acknowledged"
 SEEN_BY_ALL = "action seen by all"
 MAX_REPLAY_CHARACTERS = 1_000_000

@@ -1,46 +1,51 @@
-"""The mix of a load test: games by weight, with the numbers of seats and the options that are played."""
+"""The mix of a load test: games by weight, with the numbers of seats and the options that are played.
+
+It comes from the installed games (see installed.py), and goes with the settings of a run to processes that know none.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
-from types import MappingProxyType
 from typing import NamedTuple
 
 OptionValue = bool | int | str
 NO_OPTIONS: Mapping[str, OptionValue] = {}
+NO_VALUES: Mapping[str, Sequence[OptionValue]] = {}
+
+
+class Stalling(NamedTuple):
+    """A way to play on for ever: options, and the action to repeat, an Action of the contract as JSON."""
+
+    options: Mapping[str, OptionValue]
+    action: str
 
 
 class MixEntry(NamedTuple):
-    """A game, the numbers of seats to draw from, and the options that keep it short."""
+    """A game as a run plays it."""
 
     game: str
     seats: tuple[int, ...]
+    """The numbers of seats to draw from."""
     weight: int = 1
     bounds: Mapping[str, OptionValue] = NO_OPTIONS
+    """The options that keep it short."""
+    drawn: Mapping[str, Sequence[OptionValue]] = NO_VALUES
+    """By option, the values to draw from in place of all."""
+    bot: str = ""
+    """A kind of its computer players, the quickest."""
+    preset: str = ""
+    """The quickest preset; empty for none."""
+    stalling: Stalling | None = None
+    """A way to play on for ever, for attackers."""
 
 
-DEFAULT_MIX: Mapping[str, MixEntry] = MappingProxyType(
-    {
-        entry.game: entry
-        for entry in (
-            MixEntry("thulla", (4, 3, 6, 2, 5)),
-            MixEntry("one_ten", (4, 3, 6, 2, 8), bounds={"max_rounds": 2}),
-            MixEntry("jossing", (4, 3, 5, 2, 7)),
-            MixEntry("one_oh_one", (3, 4, 2), bounds={"max_rounds": 3}),
-            MixEntry("solo", (4,)),
-        )
-    }
-)
-ALL_GAMES = ",".join(DEFAULT_MIX)
-
-
-def read_mix(text: str) -> tuple[MixEntry, ...]:
-    """Return the entries that "thulla=2,solo" names, with their weights; raises ValueError with the cause."""
-    weights = read_weights(text, DEFAULT_MIX)
-    return tuple(DEFAULT_MIX[game]._replace(weight=weight) for game, weight in weights.items())
+def read_mix(text: str, known: Mapping[str, MixEntry]) -> tuple[MixEntry, ...]:
+    """Return the entries that "GAME=2,GAME" names, with their weights; raises ValueError with the cause."""
+    weights = read_weights(text, known)
+    return tuple(known[game]._replace(weight=weight) for game, weight in weights.items())
 
 
 def read_weights(text: str, known: Collection[str]) -> dict[str, int]:
-    """Return the weights of known names in a text such as "thulla=2,solo"; raises ValueError with the cause."""
+    """Return the weights of known names in a text such as "NAME=2,NAME"; raises ValueError with the cause."""
     weights: dict[str, int] = {}
     for part in text.split(","):
         name, equals, weight = part.strip().partition("=")

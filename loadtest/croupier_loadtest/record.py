@@ -4,10 +4,12 @@ The judge gets nothing else. Everything here can be pickled. Bytes are messages 
 received; times are milliseconds since 1970 UTC of the players' machine.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from croupier_api.v1.errors_pb2 import ErrorReason
+from croupier_loadtest.judge.rules.interface import Standing
 from croupier_loadtest.judge.violations import Invariant
 
 
@@ -194,6 +196,26 @@ ABANDONED_MILLISECONDS = 180_000
 """The limits of a table by the engine's defaults."""
 
 
+NO_DECK: Mapping[str, int] = {}
+
+
+class DescribedGame(NamedTuple):
+    """A game as the services describe it."""
+
+    rules_version: int = 0
+    """The version of the rules that new tables have."""
+    deck: Mapping[str, int] = NO_DECK
+    """The numbers of the game's own cards by notation; empty for standard cards."""
+    standing: Standing = Standing()
+    """How finished games count."""
+    rules: frozenset[str] = frozenset()
+    """The ids of the rules on its page; empty if it has none."""
+
+
+UNDESCRIBED = DescribedGame()
+"""A game that no client asked about."""
+
+
 class DeliveryLimit(NamedTuple):
     """The limit on the delay of entries on an open stream, for entries stored after a time."""
 
@@ -212,8 +234,7 @@ class TableRecord:
     seats: int
     commitment: str = ""
     """The lobby's, from before the first deal; empty if no client read it."""
-    deck: dict[str, int] = field(default_factory=dict)
-    """The numbers of the game's own cards by notation, as GameDescription.deck has them; empty for standard cards."""
+    described: DescribedGame = UNDESCRIBED
     viewers: list[SeatRecord] = field(default_factory=list)
     timed_until_milliseconds: int | None = None
     """The time at which the run began to drain: actions that were sent later are not timed."""

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,17 +22,20 @@ from croupier_loadtest.demo.players import DemoPlan
 from croupier_loadtest.judge.violations import Invariant
 from croupier_loadtest.record import TableRecord
 from tests.cli.conftest import Command
+from tests.toy_package import with_toy_installed
 
 DEADLINE_SECONDS = 600.0
 SEED = "tests/cli/test_demo.py"
 PLAN = DemoPlan("thulla", 2, 2, {}, SEED)
 
 
-def run_croupier(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run_croupier(
+    *arguments: str, cwd: Path, environment: Mapping[str, str] = os.environ
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "croupier.cli", *arguments],
         cwd=cwd,
-        env={**os.environ, "XDG_DATA_HOME": str(cwd), "NO_COLOR": "1", "COLUMNS": "80"},
+        env={**environment, "XDG_DATA_HOME": str(cwd), "NO_COLOR": "1", "COLUMNS": "80"},
         capture_output=True,
         text=True,
         timeout=DEADLINE_SECONDS,
@@ -81,6 +85,15 @@ def test_all_games_are_played_and_summarized(tmp_path: Path) -> None:
     assert run.stdout.splitlines()[-1].startswith(f"1 table of each of {len(OWN_GAMES)} games, ")
     replays = [replay.read_text() for replay in (tmp_path / "kept").glob("*.jsonl")]
     assert {json.loads(replay.partition("\n")[0])["game"] for replay in replays} == set(OWN_GAMES)
+
+
+def test_a_game_without_a_judge_is_played_and_its_rules_are_not_judged(tmp_path: Path) -> None:
+    installed = with_toy_installed(tmp_path)
+    run = run_croupier("demo", "--game", "toy", "--quiet", cwd=tmp_path, environment=installed)
+    assert run.returncode == 0, run.stderr
+    (line,) = run.stdout.splitlines()
+    assert line.startswith("1 table of toy with 4 seats, ")
+    assert line.endswith("4 statistics, 4 leaderboard entries: no violation, rules not judged of toy")
 
 
 def test_every_table_is_judged_and_verified(played: Played) -> None:

@@ -12,8 +12,7 @@ from croupier.engine.api.game_texts import FOLDER as TEXTS
 from croupier.games.interface import Game, resolve_options
 from croupier.games.registry import OWN_GAMES
 from croupier.runtime.translations import ENGLISH, LANGUAGES
-from croupier_loadtest.judge.rules.registry import RULES
-from croupier_loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.judge.rules.registry import OWN_JUDGES
 from tests.games.judge_table import judge_table
 from tests.games.record import FOLDER, playthroughs
 from tests.games.test_bots import DECISIONS
@@ -78,14 +77,13 @@ def test_worked_positions_perft_numbers_and_playthroughs_are_there(game: Game) -
 
 
 @every_game
-def test_load_tests_play_it_and_the_judge_has_its_rules(game: Game) -> None:
-    assert game.id in DEFAULT_MIX
-    assert game.id in RULES
+def test_the_judge_has_its_rules(game: Game) -> None:
+    assert OWN_JUDGES[game.id].rules_version == game.rules_version
     seats = game.seats[0]
     state = game.new(seats, resolve_options(game, seats, {}))
-    assert isinstance(judge_table(state), type(RULES[game.id](seats, resolve_options(game, seats, {}))))
+    assert isinstance(judge_table(state), type(OWN_JUDGES[game.id](seats, resolve_options(game, seats, {}))))
     earlier = {option.name: option.earlier for option in game.options(seats) if option.earlier is not None}
-    assert RULES[game.id].earlier_options == earlier
+    assert OWN_JUDGES[game.id].earlier_options == earlier
 
 
 @every_game

@@ -9,11 +9,13 @@ import pytest
 
 from croupier_client import Endpoints
 from croupier_client.rpc import Service
+from croupier_loadtest.faults.command import result_of
 from croupier_loadtest.faults.deployment import Deployment
 from croupier_loadtest.faults.load import FaultLoad, FaultRunPlan
 from croupier_loadtest.faults.rows import Databases
 from croupier_loadtest.faults.run import RunTotals
 from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.measures import RULES_NOT_JUDGED
 from croupier_loadtest.players.leaving import INTERRUPTED
 from croupier_loadtest.players.seat_player import ABANDONING, CANCELLED, FOLLOWING
 from tests.waiting import TIMEOUT_SECONDS
@@ -28,6 +30,14 @@ def test_players_who_leave_a_table_or_end_make_the_run_red_and_failures_of_singl
     assert violation.invariant is Invariant.CLIENT_ERROR
     assert violation.detail == f"players left their tables 2 times after {leaving}: the connection broke"
     assert totals.defects == [f"{CANCELLED}: table-1"]
+
+
+def test_rules_that_were_not_judged_make_the_run_red() -> None:
+    totals, plan = RunTotals(), FaultRunPlan(1, 1, 0.1, short=True, games=())
+    assert result_of(totals, plan, "again")["problems"] == []
+    for counts in ({f"{RULES_NOT_JUDGED}toy": 1}, {f"{RULES_NOT_JUDGED}toy": 1, "tables opened": 3}):
+        totals.add({"counts": counts, "violations": [], "failures": {}})
+    assert result_of(totals, plan, "again")["problems"] == ["rules not judged of toy"]
 
 
 class FakeServices:
@@ -94,7 +104,7 @@ async def test_calls_that_were_sent_twice_get_their_answers_however_late() -> No
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("slow", handlers),))
     deployment = FakeDeployment(f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}")
     await server.start()
-    load = FaultLoad(cast("Any", deployment), FaultRunPlan(1, 1, 0.1, short=True))
+    load = FaultLoad(cast("Any", deployment), FaultRunPlan(1, 1, 0.1, short=True, games=()))
     try:
         load.send_twice([deployment.endpoints()])
         (connections,) = load.pair

@@ -15,7 +15,7 @@ from croupier.games.cards import NOTATION, SUITS, notation
 from croupier.games.facts import SPECTATOR, Fact, RoundEnded, View, Viewer
 from croupier.games.interface import CardsShuffled, Event, Game, IllegalAction, ProposalAgreed, SeatActed, State
 from croupier_loadtest.judge.rules.interface import Choice, Illegal, JudgeTable, Legal, Options, ReplayAction
-from croupier_loadtest.judge.rules.registry import RULES
+from croupier_loadtest.judge.rules.registry import OWN_JUDGES
 from tests.games import dispatch
 from tests.games.judge_table import judge_table
 
@@ -35,7 +35,7 @@ class ComparedTable(NamedTuple):
     @classmethod
     def new(cls, game: Game, seats: int, options: Options) -> "ComparedTable":
         """Return a table before its first deal."""
-        return cls(game.new(seats, options), RULES[game.id](seats, options))
+        return cls(game.new(seats, options), OWN_JUDGES[game.id](seats, options))
 
     def copied(self) -> "ComparedTable":
         """Return the same tables, the judge's as a copy, because it changes in place."""

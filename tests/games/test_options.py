@@ -12,7 +12,7 @@ import pytest
 
 from croupier.games.interface import Game, InvalidOption, Option, OptionValue, completed_options, resolve_options
 from croupier.games.registry import OWN_GAMES
-from croupier_loadtest.judge.rules.registry import RULES
+from croupier_loadtest.judge.rules.registry import OWN_JUDGES
 from tests.games.comparison import ComparedTable
 from tests.games.laws import every_judged_table
 from tests.games.walk import sample_options, walk
@@ -63,7 +63,7 @@ def test_other_seats_names_values_and_types_are_refused_and_the_defaults_are_not
 @every_judged_table
 def test_older_tables_have_the_same_values_of_later_options_by_the_judge(game: Game, seats: int) -> None:
     stored = {option.name: option.default for option in game.options(seats) if option.earlier is None}
-    assert RULES[game.id](seats, stored).options == completed_options(game, seats, stored)
+    assert OWN_JUDGES[game.id](seats, stored).options == completed_options(game, seats, stored)
 
 
 def pairs_together(game: Game, seats: int, random: Random) -> Iterator[dict[str, OptionValue]]:

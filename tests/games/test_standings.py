@@ -49,7 +49,9 @@ def test_the_first_group_wins_and_wins_order_the_leaderboard(game: Game) -> None
 
 @pytest.mark.parametrize("game", OWN_GAMES.values(), ids=lambda game: game.id)
 def test_the_judge_counts_results_in_the_same_way(game: Game) -> None:
-    better, worse, *others = standing_of(game.id)
+    standing = standing_of(game.id)
+    assert standing is not None
+    better, worse, *others = standing
     assert ((better, worse), *others) == game.standing
 
 

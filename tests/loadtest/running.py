@@ -87,7 +87,9 @@ async def services_with(defects: Sequence[str], folder: Path) -> AsyncIterator[l
 
 
 @asynccontextmanager
-async def locust(arguments: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
+async def locust(
+    arguments: Sequence[str], environment: Mapping[str, str] | None = None
+) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run a Locust process, and kill it if it has not ended by itself."""
     pipe, ports = asyncio.subprocess.PIPE, list[str]()
     if any(argument.startswith("--processes") for argument in arguments):
@@ -95,7 +97,9 @@ async def locust(arguments: Sequence[str]) -> AsyncIterator[asyncio.subprocess.P
         with socket.create_server(("127.0.0.1", 0)) as listener:
             _, port = listener.getsockname()
         ports = [f"--master-bind-port={port}", f"--master-port={port}"]
-    process = await asyncio.create_subprocess_exec(*LOCUST, *arguments, *ports, cwd=ROOT, stdout=pipe, stderr=pipe)
+    process = await asyncio.create_subprocess_exec(
+        *LOCUST, *arguments, *ports, cwd=ROOT, env=environment, stdout=pipe, stderr=pipe
+    )
     try:
         yield process
     finally:
@@ -104,10 +108,12 @@ async def locust(arguments: Sequence[str]) -> AsyncIterator[asyncio.subprocess.P
             await process.wait()
 
 
-async def run_load_test(arguments: Sequence[str], folder: Path, scenario: str = "smoke") -> LoadTestOutcome:
+async def run_load_test(
+    arguments: Sequence[str], folder: Path, scenario: str = "smoke", environment: Mapping[str, str] | None = None
+) -> LoadTestOutcome:
     """Run a scenario without the web page, with a folder for its results."""
     results = folder / RESULTS
     given = ["--headless", "--only-summary", f"--tags={scenario}", f"--results={results}", *arguments]
-    async with locust(given) as process, asyncio.timeout(RUN_SECONDS):
+    async with locust(given, environment) as process, asyncio.timeout(RUN_SECONDS):
         output, errors = await process.communicate()
     return LoadTestOutcome(process.returncode or 0, output.decode(), errors.decode(), results)

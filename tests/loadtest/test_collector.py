@@ -149,6 +149,7 @@ def not_kept(
     collector, measures = Collector(), Measures()
     measures.count("calls", 1000 + broken)
     measures.count("calls broken PlayTable", broken)
+    measures.count("actions accepted solo", len(took))
     for name, seconds in took:
         measures.record_time(name, seconds)
     for name in failed:
@@ -180,6 +181,28 @@ def test_a_limit_that_is_not_kept_is_named(
     took: list[tuple[str, float]], failed: list[str], cpu: float, broken: list[str]
 ) -> None:
     assert list(not_kept(took, failed, cpu)) == broken
+
+
+@pytest.mark.parametrize(
+    ("counts", "unjudged"),
+    [
+        ({"finished solo": 3, "tables verified": 3}, {}),
+        ({"finished solo": 3, "tables verified": 3, "rules not judged of toy": 2, "finished toy": 5}, {"toy": 5}),
+        ({"finished solo": 3, "tables verified": 3, "rules not judged of toy": 1}, {"toy": 0}),
+        ({"finished solo": 3, "finished toy": 1}, {"solo": 3, "toy": 1}),
+    ],
+    ids=["judged", "a game without a judge", "one that was not finished", "nothing is judged"],
+)
+def test_a_run_does_not_pass_with_rules_that_were_not_judged(
+    counts: Mapping[str, int], unjudged: Mapping[str, int]
+) -> None:
+    collector, measures = Collector(), Measures()
+    measures.record_time(*QUICK[0])
+    for name, times in counts.items():
+        measures.count(name, times)
+    collector.receive("0", report(measures))
+    expected = {f"rules not judged of {game}": f"{tables} tables" for game, tables in unjudged.items()}
+    assert broken_limits(LIMITS, collector) == expected
 
 
 PLAYERS_REFUSED, SLOWED = "calls of players refused by a limit", "99 of 100 actions under attack"

@@ -221,7 +221,7 @@ class Run:
 
     def __init__(self, lobby: FakeLobby) -> None:
         self.measures, self.submitted = Measures(), list[TableRecord]()
-        settings = LoadSettings(SCENARIOS["ceiling"], (MixEntry("thulla", (SEATS,)),), seed=1)
+        settings = LoadSettings(SCENARIOS["ceiling"], (MixEntry("thulla", (SEATS,), bot="random"),), seed=1)
         self.context = UserContext(
             settings,
             self.measures,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from croupier_client import Endpoints, Tls
-from croupier_loadtest.mix import read_mix
+from croupier_loadtest.installed import chosen_games
 from croupier_loadtest.runner.options import Options, add_arguments, read_options
 from croupier_loadtest.scenarios import SCENARIOS, Behaviour
 
@@ -35,13 +35,13 @@ def test_options_override_the_scenario() -> None:
     chosen = ("--tables=1", "--mix=solo", "--behaviours=adversary=2,steady", "--seed=5", "--think=0")
     options = read(*chosen, "--grace=7", "--judged=0.5", tags="rush")
     settings, rush = options.settings, SCENARIOS["rush"]
-    assert (settings.users, settings.games, settings.seed, options.is_seed_drawn) == (4, read_mix("solo"), 5, False)
+    assert (settings.users, settings.games, settings.seed, options.is_seed_drawn) == (4, chosen_games("solo"), 5, False)
     assert settings.scenario.behaviours == {Behaviour.ADVERSARY: 2, Behaviour.STEADY: 1}
     assert settings.scenario.think_time == replace(rush.think_time, median_seconds=0)
     assert (settings.scenario.grace_seconds, settings.scenario.judged_share) == (7, 0.5)
     assert settings.scenario.stages == rush.stages
     assert read("--tables=1", users=77).settings.users == 77
-    assert read("--mix=110=2, JØSSING,thulla").settings.games == read_mix("one_ten=2,jossing,thulla")
+    assert read("--mix=110=2, JØSSING,thulla").settings.games == chosen_games("one_ten=2,jossing,thulla")
     assert read(tags="rush").settings.scenario == rush
 
 

@@ -13,22 +13,22 @@ import pytest
 
 from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2, lobby_pb2
 from croupier_client import CroupierError, NotFound
-from croupier_loadtest.judge.rules.registry import RULES_VERSION
+from croupier_loadtest.installed import chosen_games
 from croupier_loadtest.judge.violations import Invariant
-from croupier_loadtest.measures import Measures
-from croupier_loadtest.mix import read_mix
+from croupier_loadtest.measures import RULES_NOT_JUDGED, Measures
 from croupier_loadtest.players.user_context import LoadSettings
 from croupier_loadtest.process import standings
 from croupier_loadtest.process.judge_queue import JudgeQueue, judge_packed, transcript_of
 from croupier_loadtest.process.load import Load
-from croupier_loadtest.process.standings import NO_ANSWER, backend_fault
+from croupier_loadtest.process.standings import NO_ANSWER, UnfitServices, offered_games
 from croupier_loadtest.record import Answered, Received, ReportedViolation, SeatRecord, Sent, TableRecord
 from croupier_loadtest.scenarios import SCENARIOS, Behaviour
 
 NO_TABLE = NotFound(grpc.StatusCode.NOT_FOUND, "there is no such table")
 OTHER_PROGRAM = CroupierError(grpc.StatusCode.UNIMPLEMENTED, "there is no such method")
 REFUSED = CroupierError(grpc.StatusCode.UNAUTHENTICATED, "no access")
-SOLO = {"solo": RULES_VERSION}
+SOLO = {"solo": 1}
+STANDING = games_pb2.Standing(outcomes=["escaped", "buck"])
 
 
 def fake_client(offered: dict[str, int], engine: CroupierError = NO_TABLE, scoring: CroupierError = NO_TABLE) -> Any:
@@ -38,8 +38,14 @@ def fake_client(offered: dict[str, int], engine: CroupierError = NO_TABLE, scori
         return
 
     async def list_games() -> lobby_pb2.ListGamesResponse:
-        games = [games_pb2.GameDescription(game=name, rules_version=version) for name, version in offered.items()]
+        games = [
+            games_pb2.GameDescription(game=name, rules_version=version, standing=STANDING)
+            for name, version in offered.items()
+        ]
         return lobby_pb2.ListGamesResponse(games=games)
+
+    async def get_rules(game: str) -> engine_pb2.GetRulesResponse:
+        return engine_pb2.GetRulesResponse(markdown=f'<a id="{game.upper()}-BID-1"></a>**{game.upper()}-BID-1**')
 
     def refusing(error: CroupierError) -> Any:
         async def refused(table_id: str) -> None:
@@ -48,30 +54,48 @@ def fake_client(offered: dict[str, int], engine: CroupierError = NO_TABLE, scori
         return refused
 
     return SimpleNamespace(
-        sign_in=sign_in, list_games=list_games, get_view=refusing(engine), get_score_sheet=refusing(scoring)
+        sign_in=sign_in,
+        list_games=list_games,
+        get_rules=get_rules,
+        get_view=refusing(engine),
+        get_score_sheet=refusing(scoring),
     )
 
 
 @pytest.mark.parametrize(
     ("client", "fault"),
     [
-        (fake_client(SOLO), ""),
         (fake_client({}), "the lobby does not offer solo: remove it from --mix"),
-        (fake_client({"solo": 2}), "the engine plays version 2 of solo, the judge knows version 1"),
         (fake_client(SOLO, engine=OTHER_PROGRAM), "the engine does not serve croupier_api.v1"),
         (fake_client(SOLO, scoring=REFUSED), "the scoring does not serve: no access"),
     ],
 )
 async def test_the_fault_of_services_is_one_line(client: Any, fault: str) -> None:
-    found = await backend_fault(client, read_mix("solo"))
-    assert found.startswith(fault)
-    assert bool(found) == bool(fault)
+    with pytest.raises(UnfitServices, match=f"^{fault}[^\n]*$"):
+        await offered_games(client, chosen_games("solo"))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_games_whose_rules_no_judge_knows_are_counted(version: int) -> None:
+    games = chosen_games("solo")
+    load = Load(LoadSettings(SCENARIOS["smoke"], games, seed=1), lambda *_: pytest.fail("a guest"), nothing, Measures())
+    load.begin(await offered_games(fake_client({"solo": version}), games))
+    assert load.measures.counts == ({f"{RULES_NOT_JUDGED}solo": 1} if version == 2 else {})
+    load.tables.add_viewer(TableRecord("t", "solo", 4), "p", Behaviour.STEADY)
+    (record,) = load.tables.running()
+    assert (record.described.rules_version, record.described.rules) == (version, frozenset({"SOLO-BID-1"}))
+    assert (record.described.standing.better, record.described.standing.worse) == ("escaped", "buck")
 
 
 async def test_services_that_do_not_answer_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standings, "ANSWER_SECONDS", 0)
     client = SimpleNamespace(sign_in=asyncio.Event().wait)
-    assert await backend_fault(client, ()) == NO_ANSWER  # type: ignore[arg-type]
+    with pytest.raises(UnfitServices, match=NO_ANSWER):
+        await offered_games(client, ())  # type: ignore[arg-type]
+
+
+async def nothing(_: TableRecord) -> None:
+    """Judge no table."""
 
 
 class Never(Random):
@@ -135,7 +159,7 @@ async def test_a_judge_without_room_does_not_keep_the_load_from_its_end() -> Non
     async def wait_for_room(_: Any) -> None:
         await asyncio.Event().wait()
 
-    settings = LoadSettings(SCENARIOS["smoke"], read_mix("solo"), seed=1)
+    settings = LoadSettings(SCENARIOS["smoke"], chosen_games("solo"), seed=1)
     load = Load(settings, lambda *_: pytest.fail("a guest"), wait_for_room, Measures())
     load.tables.add_viewer(TableRecord("t", "solo", 4, "c"), "p1", Behaviour.STEADY)
     assert await load.drain(0, judging_seconds=0) == 0

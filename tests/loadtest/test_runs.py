@@ -33,6 +33,7 @@ from tests.loadtest.running import (
     services_with,
 )
 from tests.programs import missing
+from tests.toy_package import with_toy_installed
 from tests.waiting import until
 
 NO_SERVICES = "--host=127.0.0.1:9"
@@ -45,6 +46,18 @@ async def test_smoke_passes(tmp_path: Path) -> None:
     compared = {one["name"]: one["measured"] for one in outcome.result["checks"]}["leaderboards and statistics"]
     assert compared.endswith("outcomes compared")
     assert outcome.output.splitlines()[-1].startswith("verdict")
+
+
+@pytest.mark.slow
+async def test_a_game_without_a_judge_is_judged_by_all_but_its_rules_and_is_not_fit_to_ship(tmp_path: Path) -> None:
+    chosen = [*SMALL[:-1], "--mix=toy,thulla", BEHAVIOURS]
+    outcome = await run_load_test(chosen, tmp_path, environment=with_toy_installed(tmp_path))
+    assert outcome.code == 1, str(outcome)
+    assert "rules not judged of toy" in outcome.named <= TIME_LIMITS | {"rules not judged of toy"}, str(outcome)
+    assert outcome.result["games"].keys() == {"toy", "thulla"}
+    assert "verdict     not fit to ship: " in outcome.output
+    compared = {one["name"]: one["measured"] for one in outcome.result["checks"]}["leaderboards and statistics"]
+    assert compared.endswith("outcomes compared")
 
 
 class PassingRun(NamedTuple):

@@ -10,16 +10,28 @@ from types import SimpleNamespace
 
 import pytest
 
-from croupier.games.registry import OWN_GAMES
+from croupier.games.interface import resolve_options
+from croupier.games.registry import OWN_GAMES, installed_games
+from croupier_api.v1 import actions_pb2
 from croupier_client import Endpoints, Tls
-from croupier_loadtest.mix import ALL_GAMES, DEFAULT_MIX, draw_entry, matchable, read_mix
+from croupier_loadtest.installed import chosen_games
+from croupier_loadtest.mix import draw_entry, matchable
+from croupier_loadtest.players.attackers.games import AttackedGames
 from croupier_loadtest.players.seat_player import MAX_THINK_SHARE
 from croupier_loadtest.players.user_context import MIN_CONNECTIONS, LoadSettings
 from croupier_loadtest.runner.stages import StagePlan, Stages, Tick
 from croupier_loadtest.scenarios import SCENARIOS, Scenario, ThinkTime, UserKind
+from tests.games.toy import TOY
+from tests.loadtest.installing import toy_installed
 
 SETTINGS = LoadSettings(
-    SCENARIOS["abuse"], read_mix(ALL_GAMES), 1, users=11, endpoints=Endpoints("l:1", "e:2", "s:3"), attacks={"pages": 2}
+    SCENARIOS["abuse"],
+    chosen_games("solo=3,one_oh_one"),
+    1,
+    users=11,
+    endpoints=Endpoints("l:1", "e:2", "s:3"),
+    attacks={"pages": 2},
+    installed=chosen_games(""),
 )
 
 
@@ -71,35 +83,46 @@ def test_there_is_at_least_one_user_of_each_kind() -> None:
     assert rush.users(1) == {UserKind.MATCHER: 3, UserKind.BROWSER: 1}
 
 
-def test_the_default_mix_has_all_games_with_valid_seats_and_options() -> None:
-    assert set(DEFAULT_MIX) == set(OWN_GAMES)
-    for entry in read_mix(ALL_GAMES):
-        game = OWN_GAMES[entry.game]
+def test_all_installed_games_are_played_by_default_with_all_their_seats() -> None:
+    with toy_installed():
+        games = {entry.game: entry for entry in chosen_games("")}
+        assert list(games) == list(installed_games()) == [*OWN_GAMES, TOY.id]
+    for game in (*OWN_GAMES.values(), TOY):
+        entry = games[game.id]
+        assert (list(entry.seats), entry.bot in game.bots) == (list(game.seats), True)
         for seats in entry.seats:
-            assert seats in game.seats
-            assert set(entry.bounds) <= {option.name for option in game.options(seats)}
+            resolve_options(game, seats, entry.bounds)
+    assert (games["toy"].bounds, games["toy"].stalling, games["toy"].preset) == ({}, None, "blitz")
+
+
+def test_a_way_to_stall_is_an_action_of_the_contract() -> None:
+    (entry,) = chosen_games("101")
+    assert entry.stalling is not None
+    options = resolve_options(OWN_GAMES["one_oh_one"], 2, entry.stalling.options)
+    assert options["may_draw_instead"] is True
+    assert AttackedGames([entry]).stalling_action == actions_pb2.Action(draw=actions_pb2.DrawAction())
 
 
 def test_a_mix_is_games_with_weights() -> None:
-    assert [(entry.game, entry.weight) for entry in read_mix("thulla=2, solo")] == [("thulla", 2), ("solo", 1)]
+    assert [(entry.game, entry.weight) for entry in chosen_games("thulla=2, solo")] == [("thulla", 2), ("solo", 1)]
 
 
-@pytest.mark.parametrize("text", ["", "whist", "solo=", "solo=0", "solo=101", "solo=1.5", "solo,solo", "solo;thulla"])
+@pytest.mark.parametrize("text", ["whist", "solo=", "solo=0", "solo=101", "solo=1.5", "solo,solo", "solo;thulla"])
 def test_an_invalid_mix_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"unknown name|invalid weight|duplicate name"):
-        read_mix(text)
+        chosen_games(text)
 
 
 def test_games_are_drawn_by_their_weights() -> None:
     random = Random(1)
-    times = Counter(draw_entry(read_mix("thulla=3,solo"), random).game for _ in range(400))
+    times = Counter(draw_entry(chosen_games("thulla=3,solo"), random).game for _ in range(400))
     assert set(times) == {"thulla", "solo"}
     assert 250 < times["thulla"] < 350
 
 
 def test_quick_match_has_the_games_that_are_short_by_default() -> None:
-    assert {entry.game for entry in matchable(read_mix(ALL_GAMES))} == {"thulla", "jossing", "solo"}
-    assert [entry.game for entry in matchable(read_mix("one_ten"))] == ["one_ten"]
+    assert {entry.game for entry in matchable(chosen_games(",".join(OWN_GAMES)))} == {"thulla", "jossing", "solo"}
+    assert [entry.game for entry in matchable(chosen_games("one_ten"))] == ["one_ten"]
 
 
 RUSH = StagePlan(SCENARIOS["rush"], 50, 200, 100.0)

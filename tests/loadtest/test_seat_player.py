@@ -17,7 +17,7 @@ from croupier_loadtest.judge.violations import Invariant
 from croupier_loadtest.measures import Measures
 from croupier_loadtest.mix import MixEntry
 from croupier_loadtest.players.client import PlayerClient
-from croupier_loadtest.players.groups import PRESET, matcher
+from croupier_loadtest.players.groups import matcher
 from croupier_loadtest.players.recorder import TableRecords
 from croupier_loadtest.players.seat_player import CANCELLED, SeatPlayer
 from croupier_loadtest.players.spectators import spectator
@@ -99,7 +99,7 @@ class FakeClient:
         return TABLE
 
     async def list_games(self) -> lobby_pb2.ListGamesResponse:
-        presets = [games_pb2.PresetDescription(name=PRESET)]
+        presets = [games_pb2.PresetDescription(name="blitz")]
         return lobby_pb2.ListGamesResponse(games=[games_pb2.GameDescription(game="thulla", presets=presets)])
 
     def recorded_table(self, table_id: str, viewer: SeatRecord) -> FakeTable:
@@ -130,7 +130,7 @@ class Run:
     def __init__(self, client: FakeClient, behaviour: Behaviour = Behaviour.STEADY) -> None:
         self.measures, self.submitted = Measures(), list[TableRecord]()
         tables = TableRecords(self.measures, self._submit)
-        settings = LoadSettings(SCENARIOS["ceiling"], (MixEntry("thulla", (2,)),), 1)
+        settings = LoadSettings(SCENARIOS["ceiling"], (MixEntry("thulla", (2,), bot="random", preset="blitz"),), 1)
         player = cast("PlayerClient", client)
         self.context = UserContext(settings, self.measures, tables, client.draining, lambda *_: player)
         self.viewer = tables.add_viewer(TableRecord("t", "thulla", 2, "c"), "p", behaviour)

@@ -8,6 +8,8 @@ import pytest
 
 from croupier_loadtest.simulation.scenarios import SCENARIOS
 from croupier_loadtest.simulation.simulator import Simulator
+from tests.games.toy import TOY
+from tests.loadtest.installing import toy_installed
 from tests.simulation.defects import DEFECTS
 
 SEEDS = range(1, 11)
@@ -37,6 +39,22 @@ def test_a_scenario_breaks_no_invariant(simulator: Simulator, scenario: str) -> 
     for seed in SEEDS_OF_SCENARIO:
         result = simulator.run(seed, scenario=scenario)
         assert not result.violations, result.report()
+
+
+@pytest.mark.parametrize("scenario", ["", *(pytest.param(scenario, marks=pytest.mark.slow) for scenario in SCENARIOS)])
+def test_a_game_without_a_judge_breaks_no_invariant_and_its_rules_are_not_judged(scenario: str) -> None:
+    """The toy has a deck of its own, teams, and verbs and piles that no other game has."""
+    with toy_installed():
+        simulator = Simulator((TOY.id,))
+        for seed in SEEDS_OF_SCENARIO:
+            result = simulator.run(seed, scenario=scenario)
+            assert not result.violations, result.report()
+            assert (result.unjudged, result.numbers["verified"]) == (frozenset({TOY.id}), 0)
+
+
+def test_games_that_are_not_installed_are_refused() -> None:
+    with pytest.raises(ValueError, match="unknown game 'toy': expected thulla, "):
+        Simulator((TOY.id,))
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from playwright.sync_api import Browser, Page, ViewportSize
 
 from croupier.cli.launcher.background import started_services
-from croupier_loadtest.mix import DEFAULT_MIX
+from croupier.games.registry import OWN_GAMES
 from croupier_loadtest.players.page_turn import HURRY
 from tests.web.browsers import DESKTOP, PHONE, opened_browser, opened_page
 from tests.web.pictured_tables import NAMES, device_secret, forming_table, played_tables, players
@@ -51,7 +51,7 @@ SCREENS = (
     Screen("waiting-room", "#/t/{waiting}", ".waiting-room"),
     Screen("home", "#/", ".my-tables"),
     Screen("new-table", "#/new/one_ten", ".new-table .chips"),
-    *(Screen(game.replace("_", "-"), f"#/t/{{{game}}}", ".in-hand") for game in DEFAULT_MIX),
+    *(Screen(game.replace("_", "-"), f"#/t/{{{game}}}", ".in-hand") for game in OWN_GAMES),
     Screen("menu", "#/t/{solo}", ".in-hand", ("Menu",)),
     Screen("rules", "#/t/{solo}", ".in-hand", ("Menu", "Rules")),
     Screen("settings", "#/", ".my-tables", ("Settings",)),

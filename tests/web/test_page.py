@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from croupier.cli.launcher.background import started_services
+from croupier.games.registry import OWN_GAMES
 from croupier_client import choose_random_action
-from croupier_loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.installed import mix_entry
 from croupier_loadtest.players.page_turn import TURN
 from tests.web.browsers import ANSWER_MILLISECONDS, DESKTOP, LANDSCAPE, PHONE, opened_page, quiet_page
 from tests.web.conftest import WebDeployment, served_page
@@ -26,7 +27,7 @@ UPDATES = 10
 LANGUAGES = ("en", "nb-NO", "ru")
 WHOLE_GAMES = [
     (game, means, language)
-    for (game, means), language in zip(product(DEFAULT_MIX, ("taps", "keys")), cycle(LANGUAGES), strict=False)
+    for (game, means), language in zip(product(OWN_GAMES, ("taps", "keys")), cycle(LANGUAGES), strict=False)
 ]
 """Each language has games by taps and by keys."""
 MANY_CARDS = 20
@@ -56,7 +57,7 @@ def test_a_person_plays_a_game_to_its_end(
     deployment: WebDeployment, browser: Browser, game: str, means: str, language: str
 ) -> None:
     """With a native player and bots: all that is needed is on the first screen, and no error is in the console."""
-    seed, entry = secrets.randbelow(2**32), DEFAULT_MIX[game]
+    seed, entry = secrets.randbelow(2**32), mix_entry(OWN_GAMES[game])
     print(f"the seed is {seed}; put it in place of secrets.randbelow to repeat it")
     seats = 4 if 4 in entry.seats else entry.seats[0]
     by_keys = means == "keys"

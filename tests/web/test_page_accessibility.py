@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from clients.typescript.build import FOLDER, PAGE
-from croupier_loadtest.mix import DEFAULT_MIX
+from croupier.games.registry import OWN_GAMES
 from croupier_loadtest.players.page_turn import TURN
 from tests.web.browsers import DESKTOP, LANDSCAPE, PHONE
 from tests.web.pictures import SCREENS, THEMES, VIEWPORTS, Screen, Stage, opened_stage
@@ -47,7 +47,7 @@ def test_axe_finds_nothing_serious(stage: Stage, browser: Browser, screen: Scree
             assert serious_findings(page) == [], theme
 
 
-@pytest.mark.parametrize("game", DEFAULT_MIX)
+@pytest.mark.parametrize("game", OWN_GAMES)
 def test_the_hand_and_the_legal_cards_are_on_the_first_screen(stage: Stage, browser: Browser, game: str) -> None:
     """While it is one's turn, on a phone, held upright and on its side, and on a desktop."""
     (screen,) = (each for each in SCREENS if each.address == f"#/t/{{{game}}}" and not (each.taps or each.is_offline))

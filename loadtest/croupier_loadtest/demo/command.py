@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from croupier.cli.arguments import Options
-from croupier.cli.faults import misused
+from croupier.cli.faults import CommandFault, misused
 from croupier.cli.options import game_named, read_options, seats_of, split_options
 from croupier.cli.terminal.safe_console import SafeConsole
 from croupier.games.registry import installed_games
@@ -30,7 +30,12 @@ def demo(
     """Play whole games by bots on services of their own, and let the judge of the load test check them."""
     from croupier_loadtest.demo.demo import demo as run_demo
     from croupier_loadtest.demo.players import DemoPlan
+    from croupier_loadtest.judge.rules.registry import InvalidJudges, judges
 
+    try:
+        judges()
+    except InvalidJudges as fault:
+        raise CommandFault(str(fault)) from None
     if game == ALL_GAMES and (seats is not None or option):
         raise misused("--seats and --option are for one game: name it with --game, or leave them out")
     fixed = seed if seed is not None else secrets.token_hex()

@@ -32,6 +32,8 @@ from croupier_loadtest.demo.players import DemoPlan, Group, Show, play_table, si
 from croupier_loadtest.judge.standings import check_standings
 from croupier_loadtest.judge.verdict import judge
 from croupier_loadtest.judge.violations import Invariant, Violation
+from croupier_loadtest.measures import RULES_NOT_JUDGED
+from croupier_loadtest.players.described_games import read_game
 from croupier_loadtest.process.standings import read_leaderboard
 from croupier_loadtest.record import TableRecord
 
@@ -113,13 +115,16 @@ class Played:
     """Number of checks per name: the names of `Verdict.checks_made`, "verified games",
     "statistics" and "leaderboard entries"."""
     violations: tuple[Violation, ...]
+    unjudged: tuple[str, ...]
+    """The game, if no judge knows its rules."""
 
 
 async def play_all(plan: DemoPlan, endpoints: Endpoints, show: Show) -> Played:
     """Play every table of the plan at once, and judge them; raises CroupierError or CommandFault."""
     async with signed_in(plan, endpoints) as groups:
+        described = await read_game(groups[0][0], plan.game)
         records = await asyncio.gather(
-            *(play_table(plan, number, group, show) for number, group in enumerate(groups, 1))
+            *(play_table(plan, described, number, group, show) for number, group in enumerate(groups, 1))
         )
         standings = await read_standings(groups, plan.game)
     return judged(records, standings)
@@ -142,8 +147,16 @@ def judged(records: Sequence[TableRecord], standings: Standings) -> Played:
     board = {records[0].game: [entry.SerializeToString() for entry in standings.leaderboard]}
     statistics = {one.player_id: one.SerializeToString() for one in standings.statistics}
     outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
-    broken = check_standings(outcomes, board, statistics, own_statistics=True)
-    return Played(tuple(records), standings, checks, (*violations, *broken))
+    described = {record.game: record.described for record in records}
+    undecided = {
+        viewer.player_id
+        for record, verdict in zip(records, verdicts, strict=True)
+        if verdict.outcome is None
+        for viewer in record.viewers
+    }
+    broken = check_standings(outcomes, board, statistics, described, undecided=undecided, own_statistics=True)
+    unjudged = (records[0].game,) if any(verdict.has_unknown_rules for verdict in verdicts) else ()
+    return Played(tuple(records), standings, checks, (*violations, *broken), unjudged)
 
 
 async def demo(
@@ -213,7 +226,9 @@ def conclusion(plans: Sequence[DemoPlan], played: Sequence[Played], seconds: flo
     what = f"{tables} of each of {len(plans)} games" if others else f"{tables} of {plan.game} with {plan.seats} seats"
     checks = sum((one.checks_made for one in played), Counter[str]())
     judged = ", ".join(f"{times} {name}" for name, times in checks.items() if times)
-    return f"{what}, {seconds:.1f} s: judged {judged}: no violation"
+    unjudged = [game for one in played for game in one.unjudged]
+    but = f", {RULES_NOT_JUDGED}{', '.join(unjudged)}" if unjudged else ""
+    return f"{what}, {seconds:.1f} s: judged {judged}: no violation{but}"
 
 
 def _lines(violations: Sequence[Violation]) -> Iterator[str]:

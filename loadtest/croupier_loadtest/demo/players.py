@@ -24,7 +24,7 @@ from croupier_loadtest.players.client import Connections, PlayerClient
 from croupier_loadtest.players.forming import OPENING_SECONDS, open_table
 from croupier_loadtest.players.leaving import read_replay_and_sheet
 from croupier_loadtest.players.table import read_again
-from croupier_loadtest.record import ReportedViolation, SeatRecord, TableRecord
+from croupier_loadtest.record import DescribedGame, ReportedViolation, SeatRecord, TableRecord
 
 NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "Jana")
 SIGN_INS_AT_ONCE = 8
@@ -91,7 +91,7 @@ async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[
         await connections.close()
 
 
-async def play_table(plan: DemoPlan, number: int, group: Group, show: Show) -> TableRecord:
+async def play_table(plan: DemoPlan, described: DescribedGame, number: int, group: Group, show: Show) -> TableRecord:
     """Form a table, play it, and read its results; raises CroupierError if it cannot be formed.
 
     A table that cannot be played to its end is reported in its record.
@@ -104,7 +104,7 @@ async def play_table(plan: DemoPlan, number: int, group: Group, show: Show) -> T
     formed = await open_table(table_id, [*zip(group, seeds, strict=True)])
     if formed is None:
         raise CommandFault(f"table {table_id} was not opened within {OPENING_SECONDS:g} seconds")
-    record = TableRecord(table_id, formed.game, len(formed.seats), formed.seed_commitment)
+    record = TableRecord(table_id, formed.game, len(formed.seats), formed.seed_commitment, described)
     for client, seed in zip(group, seeds, strict=True):
         assert client.player is not None
         record.viewers.append(SeatRecord(client.player.player_id, client_seed=seed))

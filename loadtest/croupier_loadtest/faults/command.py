@@ -23,7 +23,9 @@ from croupier_loadtest.faults.load import FaultRunPlan
 from croupier_loadtest.faults.measures import Steps, percentile
 from croupier_loadtest.faults.run import MAX_TAKEOVER_SECONDS, FaultRun, RunTotals
 from croupier_loadtest.faults.scenarios import GATEWAY, POSTGRES, SQLITE, FaultScenario
+from croupier_loadtest.installed import chosen_games
 from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.measures import RULES_NOT_JUDGED
 
 MAX_PRINTED = 20
 LOST = (Invariant.ACKNOWLEDGED_LOST, Invariant.TABLE_LOST)
@@ -36,6 +38,7 @@ THINK_SECONDS = 0.3
 def result_of(totals: RunTotals, plan: FaultRunPlan, command: str) -> Mapping[str, Any]:
     """Return the report as a dictionary for JSON; a clean run has no problems."""
     problems = [*map(str, totals.violations.values()), *totals.defects]
+    problems += [f"{RULES_NOT_JUDGED}{game}" for game in sorted(totals.unjudged)]
     seconds = [takeover.seconds for takeover in totals.takeovers]
     if not plan.short and percentile(seconds, 0.99) >= MAX_TAKEOVER_SECONDS:
         limit = f"99 of 100 must take less than {MAX_TAKEOVER_SECONDS:g} s"
@@ -99,10 +102,15 @@ def read_arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--transport", choices=TRANSPORTS, default=GRPC, help="the transport of players' tables")
     parser.add_argument("--seed", type=int, default=None, help="the seed of tables, players and the order of faults")
     parser.add_argument("--tables", type=int, default=None, help="the number of concurrent tables (100, or 16)")
+    parser.add_argument("--mix", default="", metavar="GAME[=WEIGHT],...", help="the games by weight (all installed)")
     parser.add_argument("--think", type=float, default=THINK_SECONDS, help="the median of think times in seconds")
     parser.add_argument("--short", action="store_true", help="few faults, in one or two minutes")
     parser.add_argument("--result", type=Path, default=None, help="a JSON file for the result")
     options = parser.parse_args(given)
+    try:
+        options.games = chosen_games(options.mix)
+    except ValueError as fault:
+        parser.error(str(fault))
     if options.gateway and not gateway.is_installed():
         parser.error(gateway.MISSING)
     if not options.gateway and GATEWAY.keys() & set(options.scenario or ()):
@@ -176,7 +184,9 @@ def main(given: Sequence[str], child: str = CHILD) -> int:
         command += f" --seed {options.seed}"
     _print(f"seed {options.seed}; again: {command}")
     tables = options.tables or (SHORT_TABLES if options.short else TABLES)
-    plan = FaultRunPlan(options.seed, tables, options.think, options.short, options.gateway, options.transport)
+    plan = FaultRunPlan(
+        options.seed, tables, options.think, options.short, options.games, options.gateway, options.transport
+    )
 
     totals = asyncio.run(run_faults(options, plan, child))
     result = result_of(totals, plan, command)

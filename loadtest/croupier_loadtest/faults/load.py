@@ -14,7 +14,7 @@ from croupier_loadtest.faults.deployment import Deployment
 from croupier_loadtest.faults.rows import add_rows
 from croupier_loadtest.judge.violations import Invariant
 from croupier_loadtest.measures import Measures
-from croupier_loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.mix import MixEntry
 from croupier_loadtest.players.adversaries import Attempt
 from croupier_loadtest.players.client import Connections, PlayerClient
 from croupier_loadtest.players.counting import is_failure
@@ -23,6 +23,7 @@ from croupier_loadtest.players.table import RecordedTable, Sleep
 from croupier_loadtest.players.user_context import LoadSettings
 from croupier_loadtest.process.judge_queue import JudgeQueue
 from croupier_loadtest.process.load import Load
+from croupier_loadtest.process.standings import offered_games
 from croupier_loadtest.record import Outage, ReportedViolation, SeatRecord, TableRecord
 from croupier_loadtest.scenarios import Limits, Scenario, ThinkTime, UserKind, read_behaviours
 
@@ -59,6 +60,7 @@ class FaultRunPlan:
     tables: int
     think_seconds: float
     short: bool
+    games: tuple[MixEntry, ...]
     gateway: bool = False
     """Whether all players connect to the gateway."""
     transport: str = GRPC
@@ -75,8 +77,8 @@ class FaultLoad:
 
     def __init__(self, deployment: Deployment, plan: FaultRunPlan) -> None:
         think_time = replace(SCENARIO.think_time, median_seconds=plan.think_seconds)
-        scenario, games = replace(SCENARIO, tables=plan.tables, think_time=think_time), tuple(DEFAULT_MIX.values())
-        settings, self.measures = LoadSettings(scenario, games, plan.seed, silence_seconds=SILENCE_SECONDS), Measures()
+        scenario, self.measures = replace(SCENARIO, tables=plan.tables, think_time=think_time), Measures()
+        settings = LoadSettings(scenario, plan.games, plan.seed, silence_seconds=SILENCE_SECONDS)
         complete, random = partial(add_rows, deployment.databases), Random(f"{plan.seed} judging")
         self._judge_queue = JudgeQueue(self.measures, 1, random, complete, JUDGE_NICENESS)
         self._load = Load(settings, self._new_client, self._submit, self.measures)
@@ -91,8 +93,10 @@ class FaultLoad:
         """The connections by which every action is sent at once; empty for the player's stream alone."""
         self._pairs: list[Connections] = []
 
-    def start(self) -> None:
-        """Start all players."""
+    async def start(self) -> None:
+        """Start all players; raises UnfitServices."""
+        client = self._load.new_context().guest("check")
+        self._load.begin(await offered_games(client, self._load.settings.games))
         tables = self._load.settings.scenario.tables
         for number in range(tables):
             prefix = PROXIED if number < tables * PROXIED_SHARE else "direct"
@@ -173,7 +177,7 @@ def _acknowledged(record: TableRecord) -> TableRecord:
         accepted = {answer.request_id for answer in answered}
         sent = [one for one in viewer.sent if one.request_id in accepted]
         viewers.append(SeatRecord(viewer.player_id, viewer.seat, viewer.behaviour, sent=sent, answered=answered))
-    return TableRecord(record.table_id, record.game, record.seats, viewers=viewers)
+    return TableRecord(record.table_id, record.game, record.seats, described=record.described, viewers=viewers)
 
 
 class _Client(PlayerClient):

@@ -211,7 +211,7 @@ class PauseWatch:
 
 def describe_pause(record: TableRecord, now: int) -> Iterator[str]:
     """Yield a line on the last pause of a table, and what the seats to act last received and sent; nothing without."""
-    histories = [history_of(viewer, record.seats, Deck(record.deck)) for viewer in record.viewers]
+    histories = [history_of(viewer, record.seats, Deck(record.described.deck)) for viewer in record.viewers]
     log = log_of(histories)
     last = next(reversed([*pauses(log, now)]), None)
     if last is None or last.ended != now:

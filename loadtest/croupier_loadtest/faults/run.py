@@ -13,6 +13,7 @@ from croupier_loadtest.faults.load import FaultLoad, FaultRunPlan
 from croupier_loadtest.faults.measures import EventLoopLag, PauseWatch, Takeover, last_action, longest_pause, takeovers
 from croupier_loadtest.faults.scenarios import FaultContext, FaultScenario
 from croupier_loadtest.judge.violations import Invariant, Violation
+from croupier_loadtest.measures import RULES_NOT_JUDGED
 from croupier_loadtest.players.counting import is_retried
 from croupier_loadtest.players.leaving import INTERRUPTED
 from croupier_loadtest.players.seat_player import ABANDONING, FOLLOWING
@@ -59,6 +60,8 @@ class RunTotals:
     finished: int = 0
     verified: int = 0
     acknowledged: int = 0
+    unjudged: set[str] = field(default_factory=set)
+    """Games whose rules were not judged."""
     faults: list[Fault] = field(default_factory=list)
     takeovers: list[Takeover] = field(default_factory=list)
     violations: dict[tuple[Invariant, str, int], Violation] = field(default_factory=dict)
@@ -74,6 +77,7 @@ class RunTotals:
         self.finished += counts.get("tables finished", 0)
         self.verified += counts.get("tables verified", 0)
         self.acknowledged += counts.get("actions", 0)
+        self.unjudged |= {name.removeprefix(RULES_NOT_JUDGED) for name in counts if name.startswith(RULES_NOT_JUDGED)}
         # Games that end with the run are judged by their rows.
         failures = {name: failed for name, failed in batch["failures"].items() if name != INTERRUPTED}
         self.defects += [f"{name}: {first}" for name, (_, first) in failures.items() if name.startswith(DEFECTS)]
@@ -117,7 +121,7 @@ class FaultRun:
         watching = [asyncio.create_task(work) for work in (self._lag.measure(), self._pauses.run())]
         random = Random(self._plan.seed)
         try:
-            self._load.start()
+            await self._load.start()
             until = started + START_SECONDS
             while len(self._playing()) < self._plan.tables and time.monotonic() < until:  # noqa: ASYNC110
                 await asyncio.sleep(POLL_SECONDS)

@@ -1,10 +1,7 @@
 """Checks that every answer is correct, and that every acknowledged action is in the log as it was sent, once."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from grpc import StatusCode
@@ -19,9 +16,6 @@ from croupier_loadtest.judge.verification import Position
 from croupier_loadtest.judge.violations import Found, Invariant
 from croupier_loadtest.record import Answered, Sent
 
-GAMES = Path(__file__).parents[3] / "services" / "croupier" / "games"
-"""The folder of the games, each with its rules page."""
-_RULE = re.compile(r"\*\*([A-Z0-9]+-(?:[A-Z]+-\d+|D\d+[a-z]?))\*\*")
 Reason: TypeAlias = ErrorReason.ValueType
 _BY_RULES = frozenset({ErrorReason.ERROR_REASON_ILLEGAL_ACTION, ErrorReason.ERROR_REASON_NOT_YOUR_TURN})
 _MAY_CHANGE = _BY_RULES | {ErrorReason.ERROR_REASON_TABLE_FINISHED}
@@ -47,6 +41,8 @@ class AnswerContext:
     lines: Mapping[int, Mapping[str, Any]]
     positions: Mapping[int, Position]
     """Lines of the replay, and positions by the judge's rules, by sequence, as StoredGame has them."""
+    rules: frozenset[str]
+    """The ids of the rules of the game; empty if they are not known."""
 
     def legal_at(self, sequence: int) -> Legal | None:
         """Return the player's legal actions at a sequence: by the rules, else by the view; None if neither is known."""
@@ -96,8 +92,8 @@ def _check_refusal(context: AnswerContext, sent: Sent, answer: Answered) -> Iter
     if not needs_no_reason and not (answer.reason and answer.message.strip() and answer.code):
         detail = f"refused with code {answer.code}, reason {reason!r}, message {answer.message!r}"
         yield Invariant.REFUSAL_WITHOUT_REASON, at, f"{name}: {detail}"
-    rules = _rules_of(context.log.info.game)
-    if answer.reason in _BY_RULES and rules and answer.rule not in rules:
+    is_unknown = bool(context.rules) and answer.rule not in context.rules
+    if answer.reason in _BY_RULES and (not answer.rule or is_unknown):
         detail = f"{name}: {reason} names {answer.rule!r}, no rule on the page of {context.log.info.game}"
         yield Invariant.REFUSAL_WITHOUT_RULE, at, detail
     if answer.reason in _CODES and answer.code != _CODES[answer.reason]:
@@ -249,7 +245,7 @@ def _not_there(context: AnswerContext, sequence: int, act: ReplayAction) -> str 
     if entry is not None and seat is not None:
         if entry.actor != seat or entry.by:
             return "the entry is not of this player"
-        if entry.cards and entry.cards != cards_put(act):
+        if (put := cards_put(act)) and entry.cards and entry.cards != put:
             return f"the entry shows {entry.cards}"
     elif log.ended is not None and sequence > log.ended:
         return f"and the game ended with {log.ended}"
@@ -302,11 +298,5 @@ def _can_be(context: AnswerContext, sequence: int, asked: ReplayAction | bool) -
         return entry.is_away is asked
     if line := context.lines.get(sequence):
         return canonical(line.get("action", {})) == canonical(asked)
-    return entry.cards in ((), cards_put(asked))
-
-
-@lru_cache
-def _rules_of(game: str) -> frozenset[str]:
-    """Return the ids of the rules on a game's page; none without a page, as outside of a checkout."""
-    page = GAMES / game / "texts" / "rules.en.md"
-    return frozenset(_RULE.findall(page.read_text(encoding="utf-8"))) if page.is_file() else frozenset()
+    put = cards_put(asked)
+    return not (put and entry.cards) or entry.cards == put

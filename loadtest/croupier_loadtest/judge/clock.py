@@ -29,8 +29,8 @@ class PublicEntry(NamedTuple):
     """The public part of an entry.
 
     `by` is the contract's number for the cause, `compensation` is in milliseconds, `is_abandonment` is the end of a
-    table whose people are all away, `cards` are those that the action puts on the table. `is_away` is whether the
-    player of the seat left it, or else returned; None in every other entry.
+    table whose people are all away, `cards` are those that the seat puts on the table, none if that is not known.
+    `is_away` is whether the player of the seat left it, or else returned; None in every other entry.
     """
 
     at: int
@@ -46,6 +46,11 @@ class PublicEntry(NamedTuple):
     def actor(self) -> int | None:
         """The seat of an action; else None."""
         return None if self.is_meta else self.seat
+
+    def can_be(self, other: "PublicEntry") -> bool:
+        """Return whether both can be the same entry: with an action, a game may move cards that it does not name."""
+        are_known = self.cards and other.cards
+        return self == (other if are_known else other._replace(cards=self.cards))
 
 
 class Absences(NamedTuple):

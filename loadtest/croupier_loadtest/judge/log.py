@@ -138,8 +138,8 @@ def _public(update: engine_pb2.TableUpdate, has_facts: bool) -> PublicEntry:
     seat = update.seat if update.HasField("seat") else None
     is_meta = not has_facts and (seat is not None or bool(update.compensated_ms))
     is_end = any(fact.game_ended.reason == ABANDONED for fact in update.facts if fact.HasField("game_ended"))
-    # The one card that it shows as played, or the cards that it shows as laid.
-    moves = [fact.cards_moved for fact in update.facts if fact.HasField("cards_moved")]
+    # The one card that the seat shows as played, or the cards that it shows as laid.
+    moves = [fact.cards_moved for fact in update.facts if _is_of(fact.cards_moved, seat)]
     played = [one for one in moves if one.reason == facts_pb2.MOVE_REASON_PLAY and len(one.cards) == 1]
     shown = played or [one for one in moves if one.reason == facts_pb2.MOVE_REASON_LAY]
     cards = tuple(sorted(cards_of(shown[0].cards))) if len(shown) == 1 else ()
@@ -147,6 +147,11 @@ def _public(update: engine_pb2.TableUpdate, has_facts: bool) -> PublicEntry:
     return PublicEntry(
         update.stored_unix_ms, seat, update.acted_by, update.compensated_ms, is_meta, is_end, cards, is_away
     )
+
+
+def _is_of(moved: facts_pb2.CardsMoved, seat: int | None) -> bool:
+    """Return whether cards left the hand of a seat."""
+    return moved.source.HasField("hand") and moved.source.hand == seat
 
 
 def replay_numbers(log: Log, events: int) -> dict[int, int]:

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 from croupier_api.v1 import engine_pb2, facts_pb2, scoring_pb2, tables_pb2
 from croupier_loadtest.judge.clock import Absences
+from croupier_loadtest.judge.game_end import GameEnd
 from croupier_loadtest.judge.log import Log
 from croupier_loadtest.judge.notation import AUTO
 from croupier_loadtest.judge.replay import Replay, ReplayEntry
-from croupier_loadtest.judge.rules.registry import standing_of
 from croupier_loadtest.judge.streams import ViewerHistory
-from croupier_loadtest.judge.verification import Verification
 from croupier_loadtest.record import Ledger
 
 MIN_RANKED_PLAYERS = 2
@@ -199,23 +198,22 @@ def places(ranking: Sequence[Sequence[int]], left: Collection[int]) -> Mapping[i
     return found | dict.fromkeys(left, len(found))
 
 
-def compare_ledger(ledger: Ledger, log: Log, game: Verification, conduct: Sequence[Conduct]) -> Iterator[str]:
+def compare_ledger(ledger: Ledger, log: Log, end: GameEnd, conduct: Sequence[Conduct]) -> Iterator[str]:
     """Yield the differences between the ledger and a finished game; counts are compared if all rounds were received."""
-    ranking, totals = game.ranking or [], game.positions[-1].scores
     people = {seat: player.player_id for seat, player in enumerate(log.info.seats) if not player.bot}
     expected: dict[str, object] = {
-        "rounds": [(number, *ended) for number, ended in enumerate(game.rounds, start=1)],
-        "results": [(ranking, totals)],
+        "rounds": [(number, *ended) for number, ended in enumerate(end.rounds, start=1)],
+        "results": [(end.ranking, end.totals)],
     }
     if log.info.table_id:
         left = [seat for seat, one in enumerate(conduct) if one.finished_by_engine]
-        by_seat = places(ranking, left).items()
-        worse = standing_of(log.info.game).worse
-        outcomes = {seat: worse if seat in left else outcome for seat, outcome in enumerate(game.outcomes)}
+        by_seat = places(end.ranking, left).items()
+        worse = end.standing.worse
+        outcomes = {seat: worse if seat in left else outcome for seat, outcome in enumerate(end.outcomes)}
         placed = ((people[seat], place, outcomes.get(seat, "")) for seat, place in by_seat if seat in people)
         expected["players"] = sorted(placed)
     reported = reported_rounds(log.entries)
-    if len(reported) == len(game.rounds):
+    if len(reported) == len(end.rounds):
         expected["counts"] = sorted((seat, name, amount) for (seat, name), amount in sum_counts(reported).items())
     if list(ledger.conduct) != list(conduct):
         yield f"the ledger's conduct is {list(ledger.conduct)}, not {list(conduct)}"
@@ -223,6 +221,6 @@ def compare_ledger(ledger: Ledger, log: Log, game: Verification, conduct: Sequen
         recorded = sorted(getattr(ledger, name))
         if recorded != value:
             yield f"the ledger's {name} are {recorded}, not {value}"
-    ended, finished = log.entries.get(log.ended or 0), ledger.finished_milliseconds
-    if finished is not None and ended is not None and finished != ended.stored_unix_ms:
-        yield f"the ledger's end is at {finished}, the game's at {ended.stored_unix_ms}"
+    last, finished = log.entries.get(log.ended or 0), ledger.finished_milliseconds
+    if finished is not None and last is not None and finished != last.stored_unix_ms:
+        yield f"the ledger's end is at {finished}, the game's at {last.stored_unix_ms}"

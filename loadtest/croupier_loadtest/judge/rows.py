@@ -23,7 +23,7 @@ from croupier_loadtest.judge.deals import commitment_of
 from croupier_loadtest.judge.notation import AUTO, cards_put
 from croupier_loadtest.judge.replay import Replay, ReplayEntry
 from croupier_loadtest.judge.rules.interface import ABANDONED
-from croupier_loadtest.judge.rules.registry import RULES
+from croupier_loadtest.judge.rules.registry import table_of
 from croupier_loadtest.record import StoredEntry, StoredTable
 
 _ARCHIVE_VERSION = 2
@@ -48,8 +48,6 @@ _BODIES: Mapping[tuple[str, int], Mapping[str, type]] = {
 _OPTIONAL = frozenset({"by", *_REQUEST})
 _EVENTS = frozenset({"act", "shuffle", "agree", "end"})
 """The types of entries that are in a replay."""
-_AGREED = {"restart_same": "same", "restart_new": "new"}
-"""The cards with which a hand is restarted, by the proposal."""
 
 
 class UnreadableRow(Exception):
@@ -94,13 +92,11 @@ class Row(NamedTuple):
 
     @property
     def line(self) -> Mapping[str, Any]:
-        """The event in replay notation, except that a shuffle keeps its cards and drawn numbers."""
+        """The event in replay notation; a shuffle and an agreed proposal as they are stored, without the rules."""
         if self.tag == "shuffle":
             return {"cards": self.body["cards"].split(), "drawn": self.body["drawn"]}
         if self.tag == "agree":
-            agreed = self.body["proposal"]
-            restarted = {"type": "restart_hand", "cards": _AGREED.get(agreed)}
-            return {"event": restarted if agreed in _AGREED else {"type": agreed}}
+            return {"agreed": self.body["proposal"]}
         if self.tag == "end":
             return {"event": {"type": "end", "limit": self.body["limit"]}}
         line = {"seat": self.body["seat"], "action": self.body["action"]}
@@ -137,7 +133,8 @@ class Rows:
         """Return the events as a replay without rounds and result."""
         config, stored = self.config, self.stored
         # A table that was opened before an option existed keeps its rules.
-        earlier = RULES[stored.game].earlier_options if stored.game in RULES else {}
+        rules = table_of(stored.game, stored.rules_version)
+        earlier, events = (rules.earlier_options, rules.proposal_events) if rules is not None else ({}, {})
         players = [
             {"seat": seat, "player_id": player_id, "name": name, "bot": bool(bot)}
             for seat, (player_id, name, bot) in enumerate(config["seats"])
@@ -154,7 +151,13 @@ class Rows:
             "seed": stored.seed.hex(),
             "client_seeds": {str(seat): added for seat, added in enumerate(config["client_seeds"]) if added},
         }
-        return Replay(header, [ReplayEntry(row.at, row.line, []) for row in self.entries if not row.is_meta], None)
+        entries = [ReplayEntry(row.at, _with_event(row.line, events), []) for row in self.entries if not row.is_meta]
+        return Replay(header, entries, None)
+
+
+def _with_event(line: Mapping[str, Any], events: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a line with the event of an agreed proposal in place of its name, if the rules have one."""
+    return {"event": events[line["agreed"]]} if line.get("agreed") in events else line
 
 
 def request_hash(request_id: str) -> str:

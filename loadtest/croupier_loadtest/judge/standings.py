@@ -2,15 +2,18 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from croupier_api.v1 import scoring_pb2
 from croupier_loadtest.judge.results import Counts, places, ranked_seats
+from croupier_loadtest.judge.rules.interface import Standing
 from croupier_loadtest.judge.rules.registry import standing_of
 from croupier_loadtest.judge.violations import Invariant, Violation
+from croupier_loadtest.record import UNDESCRIBED, DescribedGame
 
 MAX_GAMES_OF_A_PAIR = 5
 """The ranked games of two players with each other in a day."""
@@ -65,9 +68,8 @@ class _GameTotals:
     left: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
-    def shown(self, game: str) -> tuple[object, ...]:
+    def shown(self, standing: Standing) -> tuple[object, ...]:
         """Return tables finished, won and left, the averages, counts, the figure, and tables by outcome."""
-        standing = standing_of(game)
         share = round(self.better / self.finished, 9)
         by_outcome = {standing.better: self.better, standing.worse: self.finished - self.better}
         return (
@@ -81,12 +83,15 @@ class _GameTotals:
 
 _Standings = Mapping[str, Mapping[str, _GameTotals]]
 """By player and game."""
+_StandingOf: TypeAlias = Callable[[str], Standing]
+NONE_DESCRIBED: Mapping[str, DescribedGame] = MappingProxyType({})
 
 
 def check_standings(
     outcomes: Iterable[TableOutcome],
     boards: Mapping[str, Sequence[bytes]],
     statistics: Mapping[str, bytes],
+    described: Mapping[str, DescribedGame] = NONE_DESCRIBED,
     *,
     undecided: Collection[str] = (),
     own_statistics: bool = False,
@@ -98,14 +103,18 @@ def check_standings(
     were at a table with an unknown outcome. `boards` are the LeaderboardEntry messages by game, in the order of the
     pages; `statistics` the GetPlayerStatisticsResponse messages by player. Of the lines of the undecided only the order
     is judged. Statistics are as others see them, of public tables only, unless all are `own_statistics` of the players
-    who read them. If boards have strangers, the lines of players of these tables are judged among themselves, and no
-    other line.
+    who read them. `described` says how games count that no judge knows. If boards have strangers, the lines of players
+    of these tables are judged among themselves, and no other line.
     """
+
+    def standing(game: str) -> Standing:
+        return standing_of(game) or described.get(game, UNDESCRIBED).standing
+
     known = sorted(outcomes, key=lambda one: (one.finished_milliseconds, one.table_id))
     for table_id, detail in _check_pairs(known, undecided):
         yield Violation(Invariant.LEADERBOARD_DIFFERS, table_id, 0, detail)
-    standings = _standings(one for one in known if own_statistics or one.is_public)
-    ranked = _standings(one for one in known if one.is_ranked)
+    standings = _standings((one for one in known if own_statistics or one.is_public), standing)
+    ranked = _standings((one for one in known if one.is_ranked), standing)
     judged = {player_id: games for player_id, games in ranked.items() if player_id not in undecided}
     names = {seat.player_id: seat.name for one in known for seat in one.seats}
     tables = {seat.player_id: one.table_id for one in known for seat in one.seats}
@@ -113,14 +122,14 @@ def check_standings(
         if player_id in undecided:
             continue
         shown = scoring_pb2.GetPlayerStatisticsResponse.FromString(body)
-        own = [(game, *done.shown(game)) for game, done in sorted(standings.get(player_id, {}).items())]
+        own = [(game, *done.shown(standing(game))) for game, done in sorted(standings.get(player_id, {}).items())]
         if shown.player_id != player_id or [(one.game, *_shown(one)) for one in shown.games] != own:
             detail = f"the statistics of {player_id} are {shown.games}, by their tables {own}"
             yield Violation(Invariant.STATISTICS_DIFFER, tables.get(player_id, ""), 0, detail)
     for game, lines in boards.items():
         board = [scoring_pb2.LeaderboardEntry.FromString(line) for line in lines]
         board = among(board, {*names, *undecided}) if has_strangers else board
-        for player_id, detail in _check_board(game, board, judged, names, undecided):
+        for player_id, detail in _check_board(game, standing(game), board, judged, names, undecided):
             violation = f"the leaderboard of {game}: {detail}"
             yield Violation(Invariant.LEADERBOARD_DIFFERS, tables.get(player_id, ""), 0, violation)
 
@@ -166,7 +175,7 @@ def among(
     ]
 
 
-def _standings(outcomes: Iterable[TableOutcome]) -> _Standings:
+def _standings(outcomes: Iterable[TableOutcome], standing: _StandingOf) -> _Standings:
     """Return the sums over outcomes; games that a player left have the worse outcome."""
     standings: dict[str, dict[str, _GameTotals]] = defaultdict(lambda: defaultdict(_GameTotals))
     for one in outcomes:
@@ -176,7 +185,7 @@ def _standings(outcomes: Iterable[TableOutcome]) -> _Standings:
             has_left = seat in one.finished_by_engine
             done = standings[one.seats[seat].player_id][one.game]
             done.finished += 1
-            done.better += one.outcomes[seat] == standing_of(one.game).better and not has_left
+            done.better += one.outcomes[seat] == standing(one.game).better and not has_left
             done.left += has_left
             done.place_sum += place
             done.counts.update({name: amount for (of, name), amount in one.counts.items() if of == seat})
@@ -196,23 +205,24 @@ def _shown(statistics: scoring_pb2.GameStatistics) -> tuple[object, ...]:
 
 def _check_board(
     game: str,
+    standing: Standing,
     board: Sequence[scoring_pb2.LeaderboardEntry],
     standings: _Standings,
     names: Mapping[str, str],
     undecided: Collection[str],
 ) -> Iterator[tuple[str, str]]:
     """Yield the violations of a leaderboard, each with its player."""
-    expected = {player_id: games[game].shown(game) for player_id, games in standings.items() if game in games}
+    expected = {player_id: games[game].shown(standing) for player_id, games in standings.items() if game in games}
     position, equal = 0, None
     for number, line in enumerate(board, start=1):
-        if (figures := _rank(game, line)[:-1]) != equal:
+        if (figures := _rank(standing, line)[:-1]) != equal:
             position, equal = number, figures
         if line.position != position:
             yield line.player_id, f"{line.player_id} has position {line.position} instead of {position}"
         if line.player_id not in expected and line.player_id not in undecided:
             yield line.player_id, f"{line.player_id} is on it, and has finished no table that counts"
     for before, after in pairwise(board):
-        if _rank(game, before) >= _rank(game, after):
+        if _rank(standing, before) >= _rank(standing, after):
             yield after.player_id, f"{before.player_id} stands before {after.player_id}"
     lines = {line.player_id: (_shown(line.statistics), line.name, line.statistics.game) for line in board}
     for player_id, done in expected.items():
@@ -221,8 +231,8 @@ def _check_board(
             yield player_id, f"{player_id} is on it with {lines.get(player_id)}, by the tables {own}"
 
 
-def _rank(game: str, line: scoring_pb2.LeaderboardEntry) -> tuple[float, float, int, str]:
+def _rank(standing: Standing, line: scoring_pb2.LeaderboardEntry) -> tuple[float, float, int, str]:
     """Return the sort key: the greater figure, the better average place where it matters, more games, the id."""
     done = line.statistics
-    place = done.average_place if standing_of(game).places_matter else 0
+    place = done.average_place if standing.places_matter else 0
     return -done.figure.value, place, -done.games_finished, line.player_id

@@ -14,6 +14,7 @@ from croupier_loadtest.judge.answers import (
 )
 from croupier_loadtest.judge.clock import absences_shown
 from croupier_loadtest.judge.deadlines import check_deadlines, check_last_deadline, check_row_times
+from croupier_loadtest.judge.game_end import GameEnd, game_end
 from croupier_loadtest.judge.knowledge import ShownCards
 from croupier_loadtest.judge.log import Log, log_of
 from croupier_loadtest.judge.notation import Deck
@@ -28,6 +29,7 @@ from croupier_loadtest.judge.results import (
     reported_rounds,
     sum_counts,
 )
+from croupier_loadtest.judge.rules.registry import table_of
 from croupier_loadtest.judge.secrecy import check_public_facts, check_secrecy, check_views
 from croupier_loadtest.judge.standings import Occupant, TableOutcome
 from croupier_loadtest.judge.stored_game import StoredGame, read_stored_game
@@ -48,6 +50,8 @@ class Verdict:
     "replays", "sheets", "rows" and "ledgers"."""
     is_verified: bool
     """Whether the judge has played the whole game again by its own rules, from the replay or the rows."""
+    has_unknown_rules: bool
+    """Whether no judge knows the game, or this version of its rules, so that these are not judged."""
     seen_by_all_milliseconds: tuple[int, ...]
     """From an action sent to received at the last seat, for actions that all seats received live."""
     outcome: TableOutcome | None = None
@@ -56,10 +60,12 @@ class Verdict:
 
 def judge(record: TableRecord) -> Verdict:
     """Judge a table, by its record alone; an exception is a defect of the judge."""
-    deck = Deck(record.deck)
+    deck = Deck(record.described.deck)
     histories = [history_of(viewer, record.seats, deck) for viewer in record.viewers]
     log = log_of(histories)
     stored_game = read_stored_game(record, histories, log)
+    sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet) if record.sheet is not None else None
+    end = game_end(record.game, stored_game.verification, stored_game.replay, sheet, record.described)
     found = [
         *(reported for viewer in record.viewers for reported in viewer.reported),
         *(found for history in histories for found in history.found),
@@ -68,8 +74,8 @@ def judge(record: TableRecord) -> Verdict:
         *check_deadlines(log, record.late_milliseconds, record.abandoned_milliseconds),
         *(check_last_deadline(log, histories) if record.late_milliseconds is not None else ()),
         *stored_game.found,
-        *_check_actions(histories, log, stored_game),
-        *_check_results(record, histories, log, stored_game),
+        *_check_actions(record, histories, log, stored_game),
+        *_check_results(record, histories, log, stored_game, sheet, end),
         *_check_times(record, log, stored_game),
         *check_timeouts(log, histories),
         *check_pauses(log, histories, record.interruptions),
@@ -80,32 +86,43 @@ def judge(record: TableRecord) -> Verdict:
         and stored_game.verification.ranking is not None
         and not stored_game.verification.faults
     )
+    has_unknown_rules = _has_unknown_rules(record, log)
+    is_certain = is_verified or (has_unknown_rules and not violations)
+    outcome = _outcome(record, log, stored_game, sheet, end) if is_certain else None
+    checks_made = _checks_made(record, histories, log, stored_game)
     seen = tuple(delivery.seen_by_all(histories, record.timed_until_milliseconds))
-    outcome = _outcome(record, log, stored_game) if is_verified else None
-    return Verdict(violations, _checks_made(record, histories, log, stored_game), is_verified, seen, outcome)
+    return Verdict(violations, checks_made, is_verified, has_unknown_rules, seen, outcome)
 
 
-def _outcome(record: TableRecord, log: Log, stored_game: StoredGame) -> TableOutcome | None:
-    """Return the outcome by the judge's rules, with the rounds' counts from the viewers or the score sheet.
+def _has_unknown_rules(record: TableRecord, log: Log) -> bool:
+    version = record.stored.rules_version if record.stored is not None else log.info.rules_version
+    # Without rows and messages not even the version is known.
+    return bool(version) and table_of(record.game, version) is None
+
+
+def _outcome(
+    record: TableRecord,
+    log: Log,
+    stored_game: StoredGame,
+    sheet: scoring_pb2.GetScoreSheetResponse | None,
+    end: GameEnd | None,
+) -> TableOutcome | None:
+    """Return the outcome of a finished game, with the rounds' counts from the viewers or the score sheet.
 
     Only the score sheet says whether it is ranked; None without it.
     """
-    base, verification = stored_game.base, stored_game.verification
-    assert base is not None
-    assert verification is not None
-    sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
+    base, conduct = stored_game.base, _conduct(record, log, stored_game)
+    if base is None or conduct is None or end is None or sheet is None or not sheet.HasField("result"):
+        return None
     reported = reported_rounds(log.entries)
-    rounds = reported if len(reported) == len(verification.rounds) else sheet.rounds
-    if len(rounds) != len(verification.rounds) or not log.info.table_id or not sheet.HasField("result"):
+    rounds = reported if len(reported) == len(end.rounds) else sheet.rounds
+    if len(rounds) != len(end.rounds) or not log.info.table_id:
         return None
     seats = tuple(Occupant("" if one["bot"] else one["player_id"], one["name"]) for one in base.header["players"])
-    ranking = tuple(map(tuple, verification.ranking or ()))
+    ranking = tuple(map(tuple, end.ranking))
     counts, finished = dict(sum_counts(rounds)), base.entries[-1].at_milliseconds
-    conduct = _conduct(record, log, stored_game)
-    if conduct is None:
-        return None
     by_engine = tuple(seat for seat, one in enumerate(conduct) if one.finished_by_engine)
-    about = (record.table_id, record.game, seats, ranking, counts, finished, tuple(verification.outcomes))
+    about = (record.table_id, record.game, seats, ranking, counts, finished, tuple(end.outcomes))
     is_ranked = bool(sheet.result.ranked_seats)
     return TableOutcome(*about, is_public(log.info), by_engine, is_ranked)
 
@@ -142,10 +159,12 @@ def _check_viewers(
             yield from delivery.check_delivery(history, log, rows, record.delivery)
 
 
-def _check_actions(histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame) -> Iterator[Found]:
+def _check_actions(
+    record: TableRecord, histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame
+) -> Iterator[Found]:
     by_player: dict[str, list[AnswerContext]] = defaultdict(list)
     for history in histories:
-        context = AnswerContext(history, log, stored_game.lines, stored_game.positions)
+        context = AnswerContext(history, log, stored_game.lines, stored_game.positions, record.described.rules)
         by_player[history.record.player_id].append(context)
         yield from check_answers(context)
         yield from check_acknowledgements(context, has_rows=stored_game.rows is not None)
@@ -156,16 +175,18 @@ def _check_actions(histories: Sequence[ViewerHistory], log: Log, stored_game: St
 
 
 def _check_results(
-    record: TableRecord, histories: Sequence[ViewerHistory], log: Log, stored_game: StoredGame
+    record: TableRecord,
+    histories: Sequence[ViewerHistory],
+    log: Log,
+    stored_game: StoredGame,
+    sheet: scoring_pb2.GetScoreSheetResponse | None,
+    end: GameEnd | None,
 ) -> Iterator[Found]:
-    sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet) if record.sheet is not None else None
-    conduct, verification = _conduct(record, log, stored_game), stored_game.verification
-    is_over = verification is not None and verification.ranking is not None
-    outcomes = verification.outcomes if verification is not None and is_over else None
+    conduct, outcomes = _conduct(record, log, stored_game), end.outcomes if end is not None else None
     for detail in compare_results(histories, stored_game.replay, sheet, conduct, outcomes):
         yield Invariant.RESULT_DIFFERS, log.last, detail
-    if record.ledger is not None and verification is not None and is_over and conduct is not None:
-        for detail in compare_ledger(record.ledger, log, verification, conduct):
+    if record.ledger is not None and end is not None and conduct is not None:
+        for detail in compare_ledger(record.ledger, log, end, conduct):
             yield Invariant.LEDGER_DIFFERS, log.last, detail
 
 

@@ -10,7 +10,7 @@ from croupier_loadtest.judge.deals import deal, table_key
 from croupier_loadtest.judge.notation import cards_of, legal_of, legal_texts
 from croupier_loadtest.judge.replay import Replay
 from croupier_loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Pile, Round, Shuffle
-from croupier_loadtest.judge.rules.registry import RULES
+from croupier_loadtest.judge.rules.registry import table_of
 from croupier_loadtest.judge.streams import ViewerHistory, ViewerState
 from croupier_loadtest.judge.violations import Found, Invariant
 
@@ -64,8 +64,8 @@ class Verification:
 
 
 def verify(replay: Replay) -> Verification | None:
-    """Play a replay again; None for an unknown game."""
-    rules = RULES.get(replay.header["game"])
+    """Play a replay again; None for a game, or a version of its rules, that no judge knows."""
+    rules = table_of(replay.header["game"], replay.header["rules_version"])
     if rules is None:
         return None
     try:
@@ -119,6 +119,8 @@ class _Verifier:
         if "event" in line and line["event"]["type"] == "end":
             self.table.end_at_limit(line["event"]["limit"])
             return None
+        if "agreed" in line:
+            return Invariant.RULES_BROKEN, f"the rules have no proposal {line['agreed']!r}"
         if "event" not in line:
             return self._act(line)
         try:
@@ -133,7 +135,7 @@ class _Verifier:
         shuffled = self.shuffles[number] = deal(self._key, shuffle)
         event = self.table.shuffled(*shuffled)
         is_row = "cards" in line
-        if ((line["cards"], line["drawn"]) if is_row else line["event"]) != (shuffled if is_row else event):
+        if ((line["cards"], line["drawn"]) if is_row else line.get("event")) != (shuffled if is_row else event):
             return Invariant.DEAL_UNFAIR, "these cards do not follow from the seed and the seats' seeds"
         return None
 

@@ -108,7 +108,7 @@ class Forming:
         if self._is_drawn(UPDATED_SHARE):
             await self._update(table.table_id, wanted)
         for _ in range(sum(not (seat.player_id or seat.bot) for seat in table.seats) - len(self.people) + 1):
-            await self.host.add_bot(table_id=table.table_id, bot="random")
+            await self.host.add_bot(table_id=table.table_id, bot=wanted.entry.bot)
         return await begin(table.table_id, self.people)
 
     def _is_drawn(self, share: float) -> bool:
@@ -120,7 +120,7 @@ class Forming:
         if DELAYED_SHARE <= kind < DELAYED_SHARE + PRIVATE_SHARE:
             access = self.random.choice(PRIVATE)
         if self._is_drawn(OPTIONS_SHARE):
-            options = await random_options(self.host, wanted.entry.game, self.random)
+            options = await random_options(self.host, wanted.entry, self.random)
             try:
                 return await self._create_with(wanted, options, access)
             except InvalidArgument:
@@ -137,7 +137,7 @@ class Forming:
             time_control=wanted.time_control,
             access=access,
             request_id=new_request_id(),
-            bots=["random"] * (wanted.bots if self._is_drawn(BOTS_SHARE) else 0),
+            bots=[wanted.entry.bot] * (wanted.bots if self._is_drawn(BOTS_SHARE) else 0),
             is_ready=wanted.is_ready,
         )
         table = await self._send(request)
@@ -201,7 +201,7 @@ class Forming:
         )
         request.time_control.reserve_time.seconds += 1
         if self._is_drawn(OPTIONS_SHARE):
-            request.options.update(await random_options(self.host, wanted.entry.game, self.random))
+            request.options.update(await random_options(self.host, wanted.entry, self.random))
             request.options.update(wanted.entry.bounds)
         try:
             after = await self._send_update(request)
@@ -218,16 +218,17 @@ class Forming:
         self.measures.count(f"checked {name}")
 
 
-async def random_options(host: PlayerClient, game_id: str, random: Random) -> dict[str, OptionValue]:
+async def random_options(host: PlayerClient, entry: MixEntry, random: Random) -> dict[str, OptionValue]:
     """Return a random value for each option that lists its values or is true or false."""
     games: Mapping[str, games_pb2.GameDescription] = {one.game: one for one in (await host.list_games()).games}
-    values: dict[str, list[OptionValue]] = {
+    values: dict[str, Sequence[OptionValue]] = {
         one.name: [False, True]
         if one.HasField("flag")
         else [it.string_value if it.HasField("string_value") else int(it.number_value) for it in one.choice.values]
-        for one in games[game_id].options
+        for one in games[entry.game].options
     }
-    return {name: random.choice(listed) for name, listed in values.items() if len(listed) > 1}
+    drawn = {name: entry.drawn.get(name, listed) for name, listed in values.items() if len(listed) > 1}
+    return {name: random.choice(among) for name, among in drawn.items()}
 
 
 def _id_of(client: PlayerClient) -> str:

@@ -38,8 +38,8 @@ SEED_BYTES = 16
 PAUSE_SECONDS = 0.5
 CRITERIA_SECONDS = 15.0
 """The period in which all matched players search for the same few games."""
-PRESET, PRESET_SHARE = "blitz", 0.2
-"""A preset of all games, and the share of searches for it."""
+PRESET_SHARE = 0.2
+"""The share of searches for the quickest preset of the game."""
 BOTS_AFTER_SECONDS, BOTS_AFTER_SHARE = 20, 0.1
 """The time after which bots take the free seats, and the share of searches that have it."""
 MAX_SEATS = 4
@@ -262,8 +262,8 @@ def _match_criteria(context: UserContext) -> list[MatchCriteria]:
     return [
         MatchCriteria(
             entry.game,
-            random.choice([seats for seats in entry.seats if seats <= MAX_SEATS]),
-            PRESET if random.random() < PRESET_SHARE else "",
+            random.choice([seats for seats in entry.seats if seats <= MAX_SEATS] or [min(entry.seats)]),
+            entry.preset if random.random() < PRESET_SHARE else "",
         )
         for entry in entries
     ]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
 PAGES_PER_TABLE, BOTS_PER_TABLE = 3, 1
+PAGE_SEATS = PAGES_PER_TABLE + BOTS_PER_TABLE
 ANSWER_SECONDS = 60.0
 """The time for a page to be loaded, to show what is tapped next, or the end of a game."""
 DRAWN_SECONDS = 15.0
@@ -110,7 +111,8 @@ async def _play_one(
     """Play a game; raises CroupierError, TimeoutError, or an error of Playwright."""
     await asyncio.gather(*(person.load() for person in people))
     host, *guests = people
-    table_id = await host.create(draw_entry(matchable(context.settings.games), random).game)
+    games = [entry for entry in context.settings.games if PAGE_SEATS in entry.seats]
+    table_id = await host.create(draw_entry(matchable(games), random).game)
     for guest in guests:
         await guest.join(table_id)
     await asyncio.gather(*(person.get_ready() for person in people))
@@ -167,7 +169,7 @@ class PagePlayer:
         page = self._page
         await page.evaluate("(game) => { location.hash = `#/new/${game}`; }", game)
         await page.get_by_label("Everyone may find").check()
-        for name, number in (("Seats", PAGES_PER_TABLE + BOTS_PER_TABLE), ("Bots", BOTS_PER_TABLE)):
+        for name, number in (("Seats", PAGE_SEATS), ("Bots", BOTS_PER_TABLE)):
             # A game with one number of seats does not ask for it.
             if await (numbers := page.get_by_role("group", name=name, exact=True)).count():
                 await numbers.get_by_role("button", name=f"{number}", exact=True).click()

@@ -1,7 +1,7 @@
 """The records of tables, and of all that each viewer sends and receives, with the times of their actions."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 from typing import Any, TypeAlias
 
@@ -11,7 +11,18 @@ from croupier_client.rpc import StreamMessage
 from croupier_loadtest.measures import ACKNOWLEDGED, Measures
 from croupier_loadtest.players.adversaries import Attempt
 from croupier_loadtest.players.counting import count_refused_action, is_failure
-from croupier_loadtest.record import Answered, Expected, Opened, Received, SeatRecord, Sent, SentRequest, TableRecord
+from croupier_loadtest.record import (
+    UNDESCRIBED,
+    Answered,
+    DescribedGame,
+    Expected,
+    Opened,
+    Received,
+    SeatRecord,
+    Sent,
+    SentRequest,
+    TableRecord,
+)
 from croupier_loadtest.scenarios import Behaviour
 
 SLOW_READ_SECONDS = 0.5
@@ -34,6 +45,8 @@ class TableRecords:
     def __init__(self, measures: Measures, submit: Submit) -> None:
         self._measures = measures
         self.submit = submit
+        self.described: Mapping[str, DescribedGame] = {}
+        """The games of the services, by id."""
         self._records: dict[str, TableRecord] = {}
         self._present: dict[str, int] = {}
         self._counted: set[str] = set()
@@ -57,6 +70,7 @@ class TableRecords:
         Of all players at a table, who may be in several processes, one has `is_counter` set.
         """
         kept = self._records.setdefault(record.table_id, record)
+        kept.described = self.described.get(record.game, UNDESCRIBED)
         if is_counter:
             self._counted.add(record.table_id)
             self._measures.count("tables opened")

@@ -48,6 +48,8 @@ class LoadSettings:
     """The transport of tables' streams."""
     attacks: Mapping[str, int] = field(default_factory=dict)
     """The attacks that attackers make, with the factor of their pace."""
+    installed: tuple[MixEntry, ...] = ()
+    """All installed games, of which attackers take those that are offered."""
     calm_seconds: float = 0.0
     """The time before attackers begin."""
 

@@ -22,7 +22,7 @@ from croupier_loadtest.players.client import Connections, new_clients
 from croupier_loadtest.players.user_context import LoadSettings
 from croupier_loadtest.process.judge_queue import JudgeQueue
 from croupier_loadtest.process.load import Load
-from croupier_loadtest.process.standings import READERS, backend_fault, compare_standings
+from croupier_loadtest.process.standings import READERS, UnfitServices, compare_standings, offered_games
 from croupier_loadtest.scenarios import UserKind
 from croupier_loadtest.tuning import tune_garbage_collection
 
@@ -84,8 +84,10 @@ class LoadProgram:
     async def run(self, commands: asyncio.StreamReader) -> None:
         """Execute commands until the parent closes them."""
         client = self._load.new_context().guest("check")
-        if fault := await backend_fault(client, self._load.settings.games):
-            _send({"fault": fault})
+        try:
+            self._load.begin(await offered_games(client, self._load.settings.games))
+        except UnfitServices as fault:
+            _send({"fault": str(fault)})
             return
         _send({"ready": True})
         storms = self._load.break_connections_periodically()
@@ -115,7 +117,8 @@ class LoadProgram:
         context = self._load.new_context()
         try:
             readers = [context.guest(f"check {number}") for number in range(READERS)]
-            found = await compare_standings(readers, tables, has_strangers=has_strangers)
+            described = self._load.tables.described
+            found = await compare_standings(readers, tables, described, has_strangers=has_strangers)
             self._load.measures.record_violations(found)
         except CroupierError as error:
             self._load.measures.record_failure("load test: reading standings", str(error))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from croupier_loadtest.measures import Measures
+from croupier_loadtest.judge.rules.registry import table_of
+from croupier_loadtest.measures import RULES_NOT_JUDGED, Measures
 from croupier_loadtest.network import break_connections
 from croupier_loadtest.players.attackers.attack_process import attacker
 from croupier_loadtest.players.client import NewClient
@@ -15,6 +16,7 @@ from croupier_loadtest.players.pages import pages
 from croupier_loadtest.players.recorder import Submit, TableRecords
 from croupier_loadtest.players.spectators import browser, opener, spectator
 from croupier_loadtest.players.user_context import LoadSettings, UserContext
+from croupier_loadtest.record import DescribedGame
 from croupier_loadtest.scenarios import Scenario, UserKind
 
 if TYPE_CHECKING:
@@ -66,6 +68,13 @@ class Load:
     def users(self) -> int:
         """The number of running users."""
         return len(self._users)
+
+    def begin(self, described: Mapping[str, DescribedGame]) -> None:
+        """Play the games that the services describe; those whose rules no judge knows are counted."""
+        self.tables.described = described
+        for entry in self.settings.games:
+            if table_of(entry.game, described[entry.game].rules_version) is None:
+                self.measures.count(f"{RULES_NOT_JUDGED}{entry.game}")
 
     def new_context(self) -> UserContext:
         """Return the context of a new user."""

@@ -10,13 +10,13 @@ import grpc
 
 from croupier_api.v1 import scoring_pb2
 from croupier_client import Client, CroupierError, NotFound
-from croupier_loadtest.judge.rules.registry import RULES_VERSION
 from croupier_loadtest.judge.standings import Occupant, TableOutcome, check_standings
 from croupier_loadtest.judge.verdict import Verdict
 from croupier_loadtest.judge.violations import Violation
 from croupier_loadtest.mix import MixEntry
 from croupier_loadtest.players.client import PlayerClient
-from croupier_loadtest.record import TableRecord
+from croupier_loadtest.players.described_games import described_game
+from croupier_loadtest.record import DescribedGame, TableRecord
 
 ANSWER_SECONDS = 8.0
 NO_ANSWER = f"the services did not answer within {ANSWER_SECONDS:g} seconds"
@@ -29,32 +29,35 @@ READERS = 8
 """The number of players who read statistics: the budget of one would take minutes for thousands."""
 
 
-async def backend_fault(client: PlayerClient, games: Sequence[MixEntry]) -> str:
-    """Return the reason why these services cannot be load tested, as one line; empty for none."""
+class UnfitServices(Exception):
+    """The services cannot be load tested; the message is the reason, in one line."""
+
+
+async def offered_games(client: PlayerClient, games: Sequence[MixEntry]) -> Mapping[str, DescribedGame]:
+    """Return all games of the services, by id; raises UnfitServices unless they offer these and serve the contract."""
     service = "lobby"
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             await client.sign_in()
-            offered = {one.game: one.rules_version for one in (await client.list_games()).games}
+            offered = {one.game: one for one in (await client.list_games()).games}
             service = "engine"
             with suppress(NotFound):
                 await client.get_view(table_id=UNKNOWN_TABLE)
+            pages = {game: (await client.get_rules(game=game)).markdown for game in offered}
             service = "scoring"
             with suppress(NotFound):
                 await client.get_score_sheet(table_id=UNKNOWN_TABLE)
     except CroupierError as error:
         if error.code is grpc.StatusCode.UNIMPLEMENTED:
-            return f"the {service} does not serve croupier_api.v1: it is another version, or another program"
-        return f"the {service} does not serve: {error}"
+            reason = f"the {service} does not serve croupier_api.v1: it is another version, or another program"
+            raise UnfitServices(reason) from None
+        raise UnfitServices(f"the {service} does not serve: {error}") from None
     except TimeoutError:
-        return NO_ANSWER
+        raise UnfitServices(NO_ANSWER) from None
     for entry in games:
         if entry.game not in offered:
-            return f"the lobby does not offer {entry.game}: remove it from --mix"
-        version = offered[entry.game]
-        if version != RULES_VERSION:
-            return f"the engine plays version {version} of {entry.game}, the judge knows version {RULES_VERSION}"
-    return ""
+            raise UnfitServices(f"the lobby does not offer {entry.game}: remove it from --mix")
+    return {game: described_game(description, pages[game]) for game, description in offered.items()}
 
 
 def judged_table(record: TableRecord, verdict: Verdict) -> dict[str, object]:
@@ -70,16 +73,21 @@ def judged_table(record: TableRecord, verdict: Verdict) -> dict[str, object]:
 
 
 async def compare_standings(
-    clients: Sequence[Client], tables: Sequence[Mapping[str, Any]], *, has_strangers: bool
+    clients: Sequence[Client],
+    tables: Sequence[Mapping[str, Any]],
+    described: Mapping[str, DescribedGame],
+    *,
+    has_strangers: bool,
 ) -> list[Violation]:
     """Read the standings of these tables' games and players, and compare them; raises CroupierError.
 
-    `has_strangers` says that players of no table here may be on the leaderboards.
+    `described` are the games of the services; `has_strangers` says that players of no table here may be on the
+    leaderboards.
     """
     outcomes = [_outcome(table["outcome"]) for table in tables if table["outcome"] is not None]
     undecided = {player for table in tables if table["outcome"] is None for player in table["players"]}
     players = {player for table in tables for player in table["players"]} - undecided
-    check = partial(check_standings, outcomes, undecided=undecided, has_strangers=has_strangers)
+    check = partial(check_standings, outcomes, described=described, undecided=undecided, has_strangers=has_strangers)
     violations: list[Violation] = []
     for seconds in PAUSES_SECONDS:
         await asyncio.sleep(seconds)

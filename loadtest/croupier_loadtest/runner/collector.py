@@ -9,8 +9,7 @@ from hdrh.histogram import HdrHistogram
 
 from croupier_loadtest.histograms import histograms_of, latency_of, merge, new_histogram, percentile_milliseconds
 from croupier_loadtest.judge.violations import Violation
-from croupier_loadtest.measures import ACKNOWLEDGED, CALLS_BROKEN, SEEN_BY_ALL, as_json
-from croupier_loadtest.mix import DEFAULT_MIX
+from croupier_loadtest.measures import ACKNOWLEDGED, CALLS_BROKEN, RULES_NOT_JUDGED, SEEN_BY_ALL, as_json
 from croupier_loadtest.monitor.monitor import Usage
 from croupier_loadtest.players.attackers.attack_process import ATTACKS
 from croupier_loadtest.players.attackers.attacker import ATTACK_PREFIX, ONE_NETWORK
@@ -187,6 +186,7 @@ def checks(
     is_fast = histogram is not None and p99 <= limits.p99_milliseconds
     yield Check("99 of 100 actions", f"at most {limits.p99_milliseconds:g} ms", f"{p99:.1f} ms", is_fast)
     yield _slowest_kind(limits, collector)
+    yield from _unjudged_rules(collector)
     yield from _failures(limits, collector)
     refused = [
         f"{name} {times}" for name in sorted(LIMITS) if (times := collector.counts_under_load[f"refused {name}"])
@@ -202,12 +202,23 @@ def checks(
     yield Check("the load test itself", "no failures", failures or "none", not failures)
 
 
+def _unjudged_rules(collector: Collector) -> Iterator[Check]:
+    """Yield a check for each game whose rules were not judged: all if no game was played again by rules."""
+    finished = collector.counted("finished ")
+    unjudged = set(collector.counted(RULES_NOT_JUDGED))
+    if not collector.counts["tables verified"]:
+        unjudged |= finished.keys()
+    for game in sorted(unjudged):
+        yield Check(f"{RULES_NOT_JUDGED}{game}", "none", f"{finished.get(game, 0)} tables", passed=False)
+
+
 def _slowest_kind(limits: Limits, collector: Collector) -> Check:
     """Return the highest 99th percentile of the actions of a game that were frequent enough."""
+    games = tuple(f"{game} " for game in collector.counted("actions accepted "))
     kinds = {
         name: percentile_milliseconds(histogram, 99)
         for name, histogram in collector.histograms.items()
-        if name.startswith(tuple(DEFAULT_MIX)) and histogram.get_total_count() >= MIN_ACTIONS_OF_A_KIND
+        if name.startswith(games) and histogram.get_total_count() >= MIN_ACTIONS_OF_A_KIND
     }
     name, p99 = max(kinds.items(), key=lambda kind: kind[1], default=("none was frequent", 0.0))
     limit, measured = f"at most {limits.p99_milliseconds:g} ms", f"{p99:.1f} ms ({name})"

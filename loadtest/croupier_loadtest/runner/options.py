@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from croupier.games.registry import installed_games
 from croupier.runtime.server.addresses import is_address
 from croupier_client import Endpoints, Tls
 from croupier_client.sockets import GRPC, WEBSOCKET, check_transport
-from croupier_loadtest.mix import ALL_GAMES, read_mix, read_weights
+from croupier_loadtest.installed import chosen_games, installed_mix
+from croupier_loadtest.mix import read_weights
 from croupier_loadtest.players.attackers.attack_process import ATTACKS
+from croupier_loadtest.players.pages import PAGE_SEATS
 from croupier_loadtest.players.user_context import LoadSettings
 from croupier_loadtest.scenarios import SCENARIOS, Scenario, UserKind, read_behaviours
 
@@ -23,7 +24,7 @@ DEFAULT_SCENARIO = "smoke"
 DEFAULT_SILENCE = "30"
 ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "tables": {"metavar": "N", "help": "the approximate number of tables, in place of --users; else the scenario's"},
-    "mix": {"metavar": "GAME[=WEIGHT],...", "default": ALL_GAMES, "help": f"the games by weight ({ALL_GAMES})"},
+    "mix": {"metavar": "GAME[=WEIGHT],...", "help": "the games by weight; else all that are installed"},
     "behaviours": {"metavar": "NAME[=WEIGHT],...", "help": "the behaviours of players by weight; else the scenario's"},
     "attacks": {"metavar": "NAME[=PACE],...", "help": "the attacks, and the factor of their pace; else every one"},
     "seed": {"metavar": "N", "help": "the seed of players and their decisions; drawn and printed by default"},
@@ -113,7 +114,8 @@ def read_options(given: Namespace, host: str | None) -> Options:
             behaviours=read_behaviours(given.behaviours) if given.behaviours else scenario.behaviours,
             think_time=replace(scenario.think_time, median_seconds=median_seconds),
         ),
-        games=read_mix(_by_id(given.mix)),
+        games=chosen_games(given.mix),
+        installed=tuple(installed_mix().values()),
         seed=secrets.randbelow(2**31) if seed is None else seed,
         users=given.num_users or sum(user_counts(given).values()),
         silence_seconds=_number(given, "silence", 0, float) or float(DEFAULT_SILENCE),
@@ -121,6 +123,8 @@ def read_options(given: Namespace, host: str | None) -> Options:
         attacks=read_weights(given.attacks, ATTACKS) if given.attacks else dict.fromkeys(ATTACKS, 1),
     )
     endpoints = _endpoints(host or "", given.ca_file)
+    if settings.has_pages and all(PAGE_SEATS not in entry.seats for entry in settings.games):
+        raise ValueError(f"{scenario.name} needs a game for {PAGE_SEATS} seats: name one with --mix")
     if settings.has_pages and endpoints and len(set(endpoints.by_service().values())) > 1:
         raise ValueError(f"{scenario.name} needs a gateway, which serves the page: give its address as --host")
     check_transport(settings.transport)
@@ -144,13 +148,6 @@ def read_options(given: Namespace, host: str | None) -> Options:
     if options.engines > 1 and not options.database:
         raise ValueError("several engines need a PostgreSQL database: name it with --database")
     return replace(options, command=_command(options, given, host or ""))
-
-
-def _by_id(mix: str) -> str:
-    """Return a mix with the ids of games in place of their display names, which may be in upper or lower case."""
-    ids = {game.name.casefold(): game_id for game_id, game in installed_games().items()}
-    parts = (part.strip().partition("=") for part in mix.split(","))
-    return ",".join(f"{ids.get(name.casefold(), name)}{equals}{weight}" for name, equals, weight in parts)
 
 
 def _command(options: Options, given: Namespace, host: str) -> str:

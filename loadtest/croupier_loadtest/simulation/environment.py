@@ -1,6 +1,6 @@
 """The environment of a simulation: plan, network, databases, faults and observer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from croupier.runtime.database.database import Database
@@ -14,6 +14,7 @@ from croupier_loadtest.simulation.network import SimulatedNetwork
 from croupier_loadtest.simulation.notifications import NotificationHub
 from croupier_loadtest.simulation.observer import ENGINE_TRIGGERS, Observer
 from croupier_loadtest.simulation.scenarios import plan_of
+from croupier_loadtest.simulation.short_games import ShortGame
 from croupier_loadtest.simulation.trace import Trace
 
 SCORING_TRIGGERS = """
@@ -26,12 +27,18 @@ class Environment:
     """The plan of a seed, the network, the databases, the faults, and their observer."""
 
     def __init__(
-        self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str
+        self,
+        seed: int,
+        loop: VirtualLoop,
+        trace: Trace,
+        schemas: Mapping[str, Schema],
+        games: Sequence[ShortGame],
+        scenario: str,
     ) -> None:
         self.seed = seed
         self.loop = loop
         self.trace = trace
-        self.plan = plan_of(self.random("plan"), scenario)
+        self.plan = plan_of(self.random("plan"), scenario, games)
         self.findings = Findings(loop.stop)
         self.faults = Faults(seed, self.plan.rates, trace)
         self.observer = Observer(self.findings, loop.now_milliseconds, trace, self.plan)

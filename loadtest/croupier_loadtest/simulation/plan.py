@@ -3,30 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple
 
 from croupier.games.interface import OptionValue
 from croupier_loadtest.record import ABANDONED_MILLISECONDS, MAX_ENTRIES
 from croupier_loadtest.simulation.faults import FaultRates
-
-
-class ShortGame(NamedTuple):
-    """A game with numbers of seats, and the options that keep it short; `matched` if quick match can open it."""
-
-    game: str
-    seats: tuple[int, ...]
-    options: Mapping[str, OptionValue]
-    matched: bool
-    weight: int
-
-
-SHORT_GAMES = (
-    ShortGame("thulla", (2, 3), {}, True, 4),
-    ShortGame("one_ten", (2, 3), {"max_rounds": 1}, False, 4),
-    ShortGame("one_oh_one", (2, 3), {"max_rounds": 1}, False, 4),
-    ShortGame("solo", (4,), {"do_factor": 1, "through_factor": 1}, True, 3),
-    ShortGame("jossing", (2,), {}, False, 1),
-)
+from croupier_loadtest.simulation.short_games import ShortGame
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +78,13 @@ class SimulationPlan:
 
 def draw_table(game: ShortGame, random: Random) -> TablePlan:
     seats = random.choice(game.seats)
-    matched = game.matched and random.random() < 0.5
-    bots = 0 if matched else random.choice((0, 0, 1, seats - 1))
-    is_unattended = not matched and game.options.get("max_rounds") == 1 and seats == 2 and random.random() < 0.2
+    matched = game.is_matched and random.random() < 0.5
+    bots = 0 if matched else min(random.choice((0, 0, 1, seats - 1)), seats - 1)
+    is_unattended = not matched and game.is_limited and seats == 2 and random.random() < 0.2
     return TablePlan(
         game=game.game,
         players=tuple(draw_behaviour(random) for _ in range(seats - bots)),
-        bots=tuple(random.choice(("random", "search", "")) for _ in range(bots)),
+        bots=tuple(random.choice(game.bots) for _ in range(bots)),
         options=game.options,
         matched=matched,
         spectators=0 if is_unattended else random.choice((0, 0, 1)),

@@ -20,6 +20,7 @@ from croupier_loadtest.simulation.loop import START_MILLISECONDS, Process, Virtu
 from croupier_loadtest.simulation.plan import BehaviourRates, TablePlan
 from croupier_loadtest.simulation.players import Player
 from croupier_loadtest.simulation.replica import LobbyReplica, Replica, ScoringReplica
+from croupier_loadtest.simulation.short_games import ShortGame
 from croupier_loadtest.simulation.trace import Trace
 
 PLAYING_SECONDS = 400.0
@@ -40,9 +41,15 @@ class Simulation(Environment):
     """An environment with its replicas and players, and the steps of the run."""
 
     def __init__(
-        self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str = ""
+        self,
+        seed: int,
+        loop: VirtualLoop,
+        trace: Trace,
+        schemas: Mapping[str, Schema],
+        games: Sequence[ShortGame],
+        scenario: str = "",
     ) -> None:
-        super().__init__(seed, loop, trace, schemas, scenario)
+        super().__init__(seed, loop, trace, schemas, games, scenario)
         counts = {EngineReplica: self.plan.engines, LobbyReplica: self.plan.lobbies, ScoringReplica: self.plan.scorings}
         self.replicas: list[Replica] = [
             kind(f"{kind.kind}-{number}", self) for kind, count in counts.items() for number in range(1, count + 1)

@@ -9,18 +9,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from croupier.engine.api.game_texts import rules_page
+from croupier.engine.api.table_codec import encode_game
 from croupier.engine.storage.schema import METADATA as ENGINE_METADATA
+from croupier.games.registry import installed_games
 from croupier.lobby.storage.schema import METADATA as LOBBY_METADATA
+from croupier.runtime.translations import ENGLISH
 from croupier.scoring.schema import METADATA as SCORING_METADATA
 from croupier_api.v1 import engine_pb2
 from croupier_loadtest.judge.rules.interface import ABANDONED
 from croupier_loadtest.judge.standings import check_standings
 from croupier_loadtest.judge.verdict import judge
 from croupier_loadtest.judge.violations import Invariant, Violation
-from croupier_loadtest.record import TableRecord
+from croupier_loadtest.players.described_games import described_game
+from croupier_loadtest.record import DescribedGame, TableRecord
 from croupier_loadtest.simulation.database import Schema
 from croupier_loadtest.simulation.engine_replica import EngineReplica
 from croupier_loadtest.simulation.loop import Deadlock, VirtualLoop
+from croupier_loadtest.simulation.short_games import chosen_short_games
 from croupier_loadtest.simulation.simulation import Simulation
 from croupier_loadtest.simulation.trace import Trace
 
@@ -35,11 +41,15 @@ class SeedResult:
 
     seed: int
     scenario: str
+    games: tuple[str, ...]
+    """The games that were chosen; none for all."""
     digest: str
     violations: tuple[Violation, ...]
     virtual_seconds: float
     numbers: Counter[str]
     faults: Counter[str]
+    unjudged: frozenset[str]
+    """The games whose rules no judge knows."""
 
     def line(self) -> str:
         """Return the result in one line."""
@@ -55,14 +65,20 @@ class SeedResult:
         ]
         more = [f"and {len(self.violations) - MAX_SHOWN} more"] if len(self.violations) > MAX_SHOWN else []
         scenario = f" --scenario {self.scenario}" if self.scenario else ""
-        command = f".venv/bin/python -m croupier_loadtest.simulation --seed {self.seed}{scenario} --trace trace.txt"
-        return "\n".join([*shown, *more, f"repeat with: {command}"])
+        chosen = f" --games {','.join(self.games)}" if self.games else ""
+        command = f".venv/bin/python -m croupier_loadtest.simulation --seed {self.seed}{scenario}{chosen}"
+        return "\n".join([*shown, *more, f"repeat with: {command} --trace trace.txt"])
 
 
 class Simulator:
-    """Holds the empty databases and SQLAlchemy's statement cache that all runs share."""
+    """Holds the empty databases and SQLAlchemy's statement cache that all runs share.
 
-    def __init__(self) -> None:
+    It plays the installed games of these ids, or all; raises ValueError for an unknown one.
+    """
+
+    def __init__(self, games: tuple[str, ...] = ()) -> None:
+        self._names, self._games = games, chosen_short_games(games)
+        self._described = {game.game: _described(game.game) for game in self._games}
         metadata = {"engine": ENGINE_METADATA, "lobby": LOBBY_METADATA, "scoring": SCORING_METADATA}
         self._schemas = {kind: Schema(each) for kind, each in metadata.items()}
         gc.collect()
@@ -73,7 +89,7 @@ class Simulator:
         loop = VirtualLoop()
         trace = Trace(loop.time, file)
         with _without_garbage_collection(loop):
-            simulation = Simulation(seed, loop, trace, self._schemas, scenario)
+            simulation = Simulation(seed, loop, trace, self._schemas, self._games, scenario)
             loop.call_soon(simulation.start)
             try:
                 loop.run_forever()
@@ -83,16 +99,32 @@ class Simulator:
             virtual_seconds, records = loop.time(), simulation.records()
             numbers = _numbers(simulation, records)
             _clean_up(loop, simulation)
+        for record in records:
+            record.described = self._described[record.game]
         verdicts = [judge(record) for record in records]
         numbers["verified"] = sum(verdict.is_verified for verdict in verdicts)
+        unjudged = {record.game for record, verdict in zip(records, verdicts, strict=True) if verdict.has_unknown_rules}
         found = (violation for verdict in verdicts for violation in verdict.violations)
         violations = [*simulation.findings.violations, *found]
         outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
         if len(outcomes) == len(verdicts):
-            violations += check_standings(outcomes, simulation.boards, simulation.statistics)
+            violations += check_standings(outcomes, simulation.boards, simulation.statistics, self._described)
         return SeedResult(
-            seed, scenario, trace.digest, tuple(violations), virtual_seconds, numbers, simulation.faults.counts
+            seed,
+            scenario,
+            self._names,
+            trace.digest,
+            tuple(violations),
+            virtual_seconds,
+            numbers,
+            simulation.faults.counts,
+            frozenset(unjudged),
         )
+
+
+def _described(game_id: str) -> DescribedGame:
+    game = installed_games()[game_id]
+    return described_game(encode_game(game), rules_page(game, ENGLISH).markdown)
 
 
 def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[str]:

@@ -27,6 +27,8 @@ class Sampling(NamedTuple):
     """Options that keep tables short, for load tests; none if those by default are short."""
     briefest: _OptionValues = NO_OPTIONS
     """Further options that keep tables as short as possible, for the simulation."""
+    is_long: bool = False
+    """Whether tables have hundreds of entries even so: the simulation plays few of them, with the fewest seats."""
     drawn: Mapping[str, Sequence[_OptionValue]] = MappingProxyType({})
     """By option, the values that random tables draw from instead of all, because play may have no end with others."""
     public_cards: Callable[[_OptionValues], tuple[Card, ...]] = lambda _: ()

@@ -35,7 +35,6 @@ from croupier.scoring import codec
 from croupier.scoring.standings import places
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from croupier_internal.v1 import scoring_control_pb2
-from croupier_loadtest.mix import DEFAULT_MIX
 from croupier_loadtest.record import (
     ABANDONED_MILLISECONDS,
     MAX_ENTRIES,
@@ -217,7 +216,7 @@ EVERYBODY_LEAVES = replace(EVENTFUL, leavers=(0, 2, 3))
 
 def _config(game: str, random: Random, rates: EventRates) -> TableConfig:
     rules = OWN_GAMES[game]
-    options = resolve_options(rules, SEATS, DEFAULT_MIX[game].bounds)
+    options = resolve_options(rules, SEATS, rules.sampling.brief)
     people = tuple(SeatConfig(f"player-{seat}", f"Player {seat}") for seat in range(SEATS))
     people = tuple(BOT if seat in rates.bots else player for seat, player in enumerate(people))
     added = tuple(b"" if player.bot else random.randbytes(seat) for seat, player in enumerate(people))

@@ -12,7 +12,7 @@ from croupier.games.interface import OptionValue
 from croupier.games.registry import OWN_GAMES
 from croupier_loadtest.judge.notation import Deck
 from croupier_loadtest.judge.replay import read
-from croupier_loadtest.judge.rules.registry import RULES
+from croupier_loadtest.judge.rules.registry import OWN_JUDGES
 from croupier_loadtest.judge.verdict import judge
 from croupier_loadtest.judge.verification import verify
 from croupier_loadtest.judge.violations import Invariant
@@ -34,7 +34,7 @@ def test_the_replay_of_every_recorded_table_is_played(name: str) -> None:
 def opened_before(game: str, options: Mapping[str, OptionValue]) -> PlayedTable:
     """Return a table with these options and the values of earlier tables."""
     config = played(game).config
-    config = replace(config, options={**config.options, **RULES[game].earlier_options, **options})
+    config = replace(config, options={**config.options, **OWN_JUDGES[game].earlier_options, **options})
     return played_with(config, Random(1), PLAIN)
 
 
@@ -51,7 +51,7 @@ def rows_without(record: TableRecord, *names: str) -> TableRecord:
 @pytest.mark.parametrize("game", OWN_GAMES)
 @pytest.mark.parametrize("has_replay", [True, False])
 def test_rows_without_a_later_option_are_played(game: str, has_replay: bool) -> None:
-    record = rows_without(stored_record(opened_before(game, {})), *RULES[game].earlier_options)
+    record = rows_without(stored_record(opened_before(game, {})), *OWN_JUDGES[game].earlier_options)
     if not has_replay:
         record.replays, record.sheet = [], None
     verdict = judge(record)

@@ -19,9 +19,11 @@ from croupier.scoring.standings import Scope
 from croupier.scoring.standings_store import LeaderboardEntry, StandingsStore
 from croupier_api.v1 import scoring_pb2, tables_pb2
 from croupier_internal.v1 import scoring_control_pb2
+from croupier_loadtest.judge.rules.interface import Standing
 from croupier_loadtest.judge.standings import Occupant, TableOutcome, check_standings
 from croupier_loadtest.judge.verdict import judge
 from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.record import DescribedGame
 from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played
 from tests.loadtest.judge.viewer_records import record_of
 
@@ -177,6 +179,14 @@ def test_a_leaver_whose_seat_wins_has_the_last_place_too() -> None:
     board, game = board_of((1, "b", ben), (2, "a", anna), (2, "c", carl)), game_of(1, "abc")
     assert not board.broken([game._replace(finished_by_engine=(0,))])
     assert board.broken([game]) == {Invariant.LEADERBOARD_DIFFERS}
+
+
+def test_a_game_without_a_judge_is_ordered_as_its_services_say() -> None:
+    """Anna's places are worse than Ben's, and her id is the lower one."""
+    board, undecided = board_of((1, "a", one_game(3)), (1, "b", one_game(2)), game="whist"), ("a", "b")
+    by_places, by_games = (DescribedGame(standing=Standing(places_matter=matter)) for matter in (True, False))
+    assert board.broken([], undecided=undecided, described={"whist": by_places}) == {Invariant.LEADERBOARD_DIFFERS}
+    assert not board.broken([], undecided=undecided, described={"whist": by_games})
 
 
 HOUR = 3_600_000

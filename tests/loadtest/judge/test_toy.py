@@ -10,13 +10,14 @@ from croupier.engine.api.action_codec import encode_action
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.games.actions import Bid, Declare, Lay
 from croupier.games.facts import SPECTATOR
-from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, facts_pb2
+from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, facts_pb2, scoring_pb2
 from croupier_loadtest.judge.verdict import judge
 from croupier_loadtest.judge.violations import Invariant
 from croupier_loadtest.record import ABANDONED_MILLISECONDS, TableRecord
-from tests.engine.toys import toy_known
 from tests.games.toy import TOY
+from tests.loadtest.installing import toy_installed
 from tests.loadtest.judge.falsified_records import change_replay, change_sent
+from tests.loadtest.judge.falsified_rows import change_ledger
 from tests.loadtest.judge.played import SEATS, TABLE, AcceptedAction, EventRates, PlayedTable, played_with
 from tests.loadtest.judge.viewer_records import (
     SEAT,
@@ -41,8 +42,7 @@ OTHER = 1
 
 @pytest.fixture(scope="module", autouse=True)
 def known() -> Iterator[None]:
-    """Let the engine know the toy."""
-    with toy_known():
+    with toy_installed():
         yield
 
 
@@ -52,12 +52,6 @@ def toy_table(seed: int) -> PlayedTable:
     clock, secret = ClockConfig(30_000, 20_000, 300, ABANDONED_MILLISECONDS), random.randbytes(32)
     config = TableConfig(TABLE, TOY.id, TOY.rules_version, SEATS, {}, clock, secret, people, (b"",) * SEATS)
     return played_with(config, random, EventRates(timeouts=0.05, outages=0.02))
-
-
-def toy_record(table: PlayedTable) -> TableRecord:
-    record = stored_record(table)
-    record.deck = dict(DECK)
-    return record
 
 
 def accepted_action(table: PlayedTable, verb: type[Bid | Lay | Declare]) -> AcceptedAction:
@@ -143,6 +137,24 @@ def exchange_partners(event: engine_pb2.TableEvent, _: PlayedTable) -> None:
         team.seats[:] = seats
 
 
+def refuse_without_a_rule(record: TableRecord, table: PlayedTable) -> None:
+    """Refuse an illegal action without the id of a rule; the toy has no page with ids either."""
+    viewer = record.viewers[SEAT]
+    sent = viewer.sent[0]
+    draw = actions_pb2.Action(draw=actions_pb2.DrawAction(pile="nowhere")).SerializeToString()
+    viewer.sent.append(sent._replace(request_id="try", at_milliseconds=sent.at_milliseconds - 2, action=draw))
+    viewer.answered.append(refused("try", sent.at_milliseconds - 1, StatusCode.FAILED_PRECONDITION, "ILLEGAL_ACTION"))
+
+
+def change_sheet(change: Callable[[scoring_pb2.GameResult], object]) -> Falsify:
+    def falsify(record: TableRecord, _: PlayedTable) -> None:
+        sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
+        change(sheet.result)
+        record.sheet = sheet.SerializeToString()
+
+    return falsify
+
+
 FALSIFIED: Cases = {
     Invariant.HIDDEN_CARD_SEEN: {
         "show_a_reserve": falsify_message(show_a_reserve, 0),
@@ -173,27 +185,42 @@ FALSIFIED: Cases = {
             lambda lines: next(it["action"] for it in lines if "cards" in it.get("action", ())).update(cards=["B9"])
         )
     },
-    Invariant.RESULT_DIFFERS: {"exchange_partners": falsify_message(exchange_partners, 0, to_all=True)},
+    Invariant.RESULT_DIFFERS: {
+        "exchange_partners": falsify_message(exchange_partners, 0, to_all=True),
+        "score_another_total": change_sheet(lambda result: result.totals.append(1)),
+        "rank_nobody": change_sheet(lambda result: result.ClearField("ranking")),
+    },
+    Invariant.LEDGER_DIFFERS: {
+        "lose_a_round": change_ledger(lambda it: {"rounds": it.rounds[1:]}),
+        "enter_another_outcome": change_ledger(
+            lambda it: {"players": tuple((*one, "drawn") for *one, _ in it.players)}
+        ),
+    },
+    Invariant.REFUSAL_WITHOUT_RULE: {"refuse_without_a_rule": refuse_without_a_rule},
 }
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_correct_table_of_an_unknown_game_has_no_violations(seed: int) -> None:
+    """Its outcome is known by the contract alone."""
     table = toy_table(seed)
-    record = toy_record(table)
+    record = stored_record(table)
     for viewer in record.viewers:
         add_views(viewer, table, 3)
     record.viewers.append(seat_record(table, SPECTATOR))
     verdict = judge(record)
-    assert (verdict.violations, verdict.is_verified) == ((), False)
+    assert (verdict.violations, verdict.is_verified, verdict.has_unknown_rules) == ((), False, True)
+    assert verdict.checks_made["ledgers"] == 1
+    assert verdict.outcome is not None
+    assert verdict.outcome.ranking == tuple(tuple(group.seats) for group in table.sheet.result.ranking)
+    assert verdict.outcome.outcomes == tuple(table.sheet.result.outcomes) != ()
     unreliable = unreliable_record(table, seed)
-    unreliable.deck = dict(DECK)
     assert not judge(unreliable).violations
 
 
 @pytest.mark.parametrize(("invariant", "falsify"), parameters(FALSIFIED))
 def test_a_falsified_record_of_an_unknown_game_is_found(invariant: Invariant, falsify: Falsify) -> None:
     table = toy_table(1)
-    record = toy_record(table)
+    record = stored_record(table)
     falsify(record, table)
     assert invariant in found(record)

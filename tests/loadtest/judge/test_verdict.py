@@ -13,6 +13,7 @@ from croupier.games.interface import Observation, SeatActed
 from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import engine_pb2
 from croupier_client.cards import CardValue
+from croupier_loadtest.judge.clock import PublicEntry
 from croupier_loadtest.judge.verdict import judge
 from croupier_loadtest.judge.violations import Invariant
 from croupier_loadtest.record import Answered, Expected, Opened, Sent, TableRecord
@@ -140,12 +141,22 @@ def test_a_fault_of_the_replay_has_its_sequence_in_the_log() -> None:
 def test_contradictions_are_found_without_rules(
     monkeypatch: pytest.MonkeyPatch, invariant: Invariant, name: str
 ) -> None:
-    monkeypatch.setattr("croupier_loadtest.judge.verification.RULES", {})
+    monkeypatch.setattr("croupier_loadtest.judge.verification.table_of", lambda *_: None)
     record = record_of(played())
     record.sheet = None
     assert not found(record)
     RECORDS[invariant][name](record, played())
     assert found(record) == {invariant}
+
+
+def test_a_game_may_move_cards_that_an_action_does_not_name() -> None:
+    """Such as the melds of a seat that knocks."""
+    shown = PublicEntry(at=1, seat=0, by=0, compensation=0, is_meta=False, is_abandonment=False, cards=("2C",))
+    unnamed = shown._replace(cards=())
+    assert shown.can_be(unnamed)
+    assert unnamed.can_be(shown)
+    assert not shown.can_be(shown._replace(cards=("3C",)))
+    assert not shown.can_be(unnamed._replace(seat=1))
 
 
 def test_hidden_hands_after_the_last_round_are_not_shown() -> None:

@@ -1,6 +1,7 @@
 """The records of viewers at played tables, and their changes."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from random import Random
 from typing import TypeAlias
@@ -10,14 +11,20 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from croupier.engine.api.action_codec import encode_action
+from croupier.engine.api.game_texts import rules_page
+from croupier.engine.api.table_codec import encode_game
 from croupier.games.facts import SPECTATOR
+from croupier.games.registry import installed_games
+from croupier.runtime.translations import ENGLISH
 from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2
 from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_loadtest.judge.streams import MAX_RESUMED_ENTRIES
 from croupier_loadtest.judge.verdict import judge
 from croupier_loadtest.judge.violations import Invariant
+from croupier_loadtest.players.described_games import described_game
 from croupier_loadtest.record import (
     Answered,
+    DescribedGame,
     Opened,
     Received,
     SeatRecord,
@@ -57,13 +64,21 @@ def found(record: TableRecord) -> set[Invariant]:
 def record_of(table: PlayedTable, viewers: tuple[int, ...] | None = None) -> TableRecord:
     """Return the record of all people at a table, or of these viewers, without lost streams."""
     config = table.config
-    record = TableRecord(TABLE, config.game, config.seat_count, sha256(config.seed).hexdigest())
+    described = described_by_the_engine(config.game)
+    record = TableRecord(TABLE, config.game, config.seat_count, sha256(config.seed).hexdigest(), described)
     record.viewers = [seat_record(table, viewer) for viewer in (table.people if viewers is None else viewers)]
     if table.last.after.is_over:
         record.is_finished = True
         record.replays = [table.replay]
         record.sheet = table.sheet.SerializeToString()
     return record
+
+
+@lru_cache
+def described_by_the_engine(game: str) -> DescribedGame:
+    """Return what players know of a game by the contract."""
+    rules = installed_games()[game]
+    return described_game(encode_game(rules), rules_page(rules, ENGLISH).markdown)
 
 
 def stored_record(table: PlayedTable) -> TableRecord:

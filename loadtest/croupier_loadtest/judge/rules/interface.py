@@ -88,8 +88,12 @@ class Standing(NamedTuple):
 class JudgeTable(ABC):
     """A table of one game, with its number of seats and options, to which events are applied in order."""
 
+    rules_version: int = 1
+    """The version of the rules that it knows."""
     proposal_rule: str
-    """The rule by which the game has no proposals."""
+    """The rule by which the game does not have a proposal."""
+    proposal_events: Mapping[str, ReplayAction] = MappingProxyType({})
+    """The events of the replay for agreed proposals, by the names of these."""
     earlier_options: Options = MappingProxyType({})
     """The values of options for tables that were opened before these existed."""
     standing: Standing = Standing()

@@ -2,22 +2,18 @@
 
 from google.protobuf.message import Message
 
-from croupier_api.v1 import lobby_pb2, tables_pb2
+from croupier_api.v1 import lobby_pb2
 from croupier_loadtest.judge.violations import Invariant
 from croupier_loadtest.players.attackers.attacker import Attacker
 from croupier_loadtest.players.attackers.client import OK, AttackClient
-from croupier_loadtest.players.attackers.hoarding import GAME, PLAYER_SEATS
+from croupier_loadtest.players.attackers.games import SEATED
+from croupier_loadtest.players.attackers.hoarding import PLAYER_SEATS
 
 CODE_CHARACTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 INVITE_CODE_LENGTH, DEVICE_CODE_LENGTH = 8, 12
 RETURNS = 4
 """The number of times that a blocked player tries all ways back to one table."""
-PRIVATE = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED)
-PRIVATE_TABLE = lobby_pb2.CreateTableRequest(game=GAME, seat_count=3, access=PRIVATE)
-BOT_TABLE = lobby_pb2.CreateTableRequest(
-    game=GAME, seat_count=PLAYER_SEATS, bots=["random"] * (PLAYER_SEATS - 1), is_ready=True, access=PRIVATE
-)
-"""A table whose game begins at once, and goes on without its player."""
+PRIVATE_SEATS = 3
 
 
 async def invite_codes(attacker: Attacker) -> None:
@@ -62,7 +58,7 @@ async def blocked_players(attacker: Attacker) -> None:
 async def _ways_back(attacker: Attacker, host: AttackClient, guest: AttackClient) -> list[Message]:
     """Block a player at a new table; returns the requests by which they may come back, none if a limit refuses it."""
     await attacker.pause()
-    created = await attacker.call(host, PRIVATE_TABLE)
+    created = await attacker.call(host, attacker.games.table_near(PRIVATE_SEATS, SEATED))
     if created.message is None:
         return []
     table = created.message.table
@@ -79,8 +75,12 @@ async def _ways_back(attacker: Attacker, host: AttackClient, guest: AttackClient
 
 async def deletions(attacker: Attacker) -> None:
     """Begin a game against bots, delete the player and sign in again as a new one: the games go on and count."""
+    request = attacker.games.table_near(PLAYER_SEATS, SEATED)
+    # It begins at once, and goes on without its player.
+    request.bots.extend([attacker.games.bot_of(request.game)] * (request.seat_count - 1))
+    request.is_ready = True
     async for client in attacker.turns(await attacker.sign_in(1)):
-        begun = await attacker.call(client, BOT_TABLE)
+        begun = await attacker.call(client, request)
         if begun.message is not None:
             # No viewer of the load test sees its end.
             attacker.measures.count("unobserved tables")

@@ -21,6 +21,7 @@ from croupier_loadtest.players.attackers.attacker import (
     PublicTables,
     attack_until,
 )
+from croupier_loadtest.players.attackers.games import AttackedGames
 from croupier_loadtest.players.user_context import UserContext
 from croupier_loadtest.tuning import lower_priority
 
@@ -71,13 +72,14 @@ MANY_NETWORKS_PACE = 0.25
 
 async def attacker(context: UserContext, name: str) -> None:
     """Make every chosen attack, from one network and from many, after the calm part of the run."""
-    settings = context.settings
+    settings, offered = context.settings, context.tables.described
+    games = AttackedGames([entry for entry in settings.installed if entry.game in offered])
     await context.sleep(settings.calm_seconds)
     processes = get_context("spawn")
     commands, of_process = processes.Pipe()
     process = processes.Process(
         target=_run,
-        args=(settings.endpoints, settings.attacks, f"{settings.seed} {name}", of_process),
+        args=(settings.endpoints, games, settings.attacks, f"{settings.seed} {name}", of_process),
         daemon=True,
     )
     process.start()
@@ -92,20 +94,20 @@ async def attacker(context: UserContext, name: str) -> None:
         process.kill()
 
 
-def _run(endpoints: Endpoints, paces: Mapping[str, int], seed: str, commands: Connection) -> None:
+def _run(endpoints: Endpoints, games: AttackedGames, paces: Mapping[str, int], seed: str, commands: Connection) -> None:
     """Make the attacks, with the factors of their pace, until a command comes, and answer it with the counts."""
     from uvloop import new_event_loop
 
     lower_priority()
     measures, tables = Measures(), PublicTables()
     random = Random(f"{seed} finder")
-    attackers = [Attacker("finder", FINDER, endpoints, measures, random, 2 * len(paces), True, tables)]
+    attackers = [Attacker("finder", FINDER, endpoints, measures, random, 2 * len(paces), True, tables, games)]
     for (index, (name, pace)), has_one_network in product(enumerate(paces.items()), (True, False)):
         factor, attack = pace if has_one_network else pace * MANY_NETWORKS_PACE, ATTACKS[name]
         attack = replace(attack, calls_per_second=attack.calls_per_second * factor)
         name = f"{name} {ONE_NETWORK if has_one_network else MANY_NETWORKS}"
         number, random = 2 * index + has_one_network, Random(f"{seed} {name}")
-        attackers.append(Attacker(name, attack, endpoints, measures, random, number, has_one_network, tables))
+        attackers.append(Attacker(name, attack, endpoints, measures, random, number, has_one_network, tables, games))
     # If the parent has ended, the counts are not needed.
     with suppress(EOFError, BrokenPipeError), asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(attack_until(attackers, asyncio.to_thread(commands.recv)))

@@ -13,6 +13,7 @@ from croupier_client import Endpoints
 from croupier_loadtest.judge.violations import Invariant, Violation
 from croupier_loadtest.measures import Measures
 from croupier_loadtest.players.attackers.client import Answer, AttackClient, Metadata
+from croupier_loadtest.players.attackers.games import AttackedGames
 
 T = TypeVar("T")
 PAGE_SIZE = 100
@@ -52,6 +53,7 @@ class Attacker:
     _number: int
     has_one_network: bool
     tables: PublicTables
+    games: AttackedGames
     _clients: list[AttackClient] = field(default_factory=list)
 
     async def run(self) -> None:

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 
 from croupier_api.v1 import actions_pb2, engine_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from croupier_client import complete_choice
-from croupier_client.methods import encode_options
 from croupier_loadtest.monitor.counters import key
 from croupier_loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
 from croupier_loadtest.players.attackers.client import OK, Answer, AttackClient
+from croupier_loadtest.players.attackers.games import SEATED
 from croupier_loadtest.players.counting import count_refused_action
 
 GUESTS = 6
@@ -20,27 +20,16 @@ HOSTS = 2
 LEAVING_HOSTS = 4
 TABLES_OF_A_HOST = 20
 PLAYER_SEATS = 4
-GAME = "thulla"
-MATCHES_OF_ONE_NETWORK = {"one_ten": 8, "jossing": 7}
-"""Games with their greatest number of seats."""
-MATCHES_OF_MANY_NETWORKS = {"thulla": 6}
-"""Other games, so that the two attackers are not matched with each other."""
+MAX_TICKETS = 36
+"""Enough for the limit of one network: more would delay the attacker, who needs a guest for each."""
 HELD_CALLS = 100
 """More at once would only delay the attacker."""
 READERS = 4
-ENDLESS_GAME = "one_oh_one"
-DRAW = actions_pb2.Action(draw=actions_pb2.DrawAction())
 ACTIONS_AT_ONCE = 2
 """With several, an action of the next player is waiting when one is accepted."""
+PASS = actions_pb2.Action(pass_turn=actions_pb2.PassAction())
 LIMITS = ("player_calls", "network_calls", "table_changes")
 """Limits whose refusals the services do not count as refused actions."""
-ENDLESS_TABLE = lobby_pb2.CreateTableRequest(
-    game=ENDLESS_GAME,
-    seat_count=2,
-    options=encode_options({"may_draw_instead": True, "max_rounds": 1}),
-    # On the leaderboard it would be a table that the judge does not know.
-    access=tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED),
-)
 
 
 async def sign_ins(attacker: Attacker) -> None:
@@ -54,7 +43,7 @@ async def sign_ins(attacker: Attacker) -> None:
 
 async def lobby_streams(attacker: Attacker) -> None:
     """Watch the lobby with as many streams as possible, and keep them."""
-    await _hold_streams(attacker, lobby_pb2.WatchTablesRequest(game=GAME))
+    await _hold_streams(attacker, lobby_pb2.WatchTablesRequest(game=attacker.games.usual.game))
 
 
 async def own_streams(attacker: Attacker) -> None:
@@ -95,20 +84,17 @@ async def table_streams(attacker: Attacker) -> None:
 
 async def tickets(attacker: Attacker) -> None:
     """Wait for matches that are never found, since each lacks one player, with one guest for each ticket."""
-    games = MATCHES_OF_ONE_NETWORK if attacker.has_one_network else MATCHES_OF_MANY_NETWORKS
-    wanted = [
-        (game, seats) for game, max_seats in games.items() for seats in range(3, max_seats + 1) for _ in range(2, seats)
-    ]
+    wanted = attacker.games.tickets(has_one_network=attacker.has_one_network)[:MAX_TICKETS]
     waiting = zip(await attacker.sign_in(len(wanted)), wanted, strict=False)
-    async for client, (game, seat_count) in attacker.turns([*waiting]):
+    async for client, request in attacker.turns([*waiting]):
         if not client.streams:
-            await attacker.open(client, lobby_pb2.FindMatchRequest(game=game, seat_count=seat_count))
+            await attacker.open(client, request)
 
 
 async def left_tables(attacker: Attacker) -> None:
     """Create tables and leave them, with so many hosts that their network reaches its limit first."""
     async for client in attacker.turns(await attacker.sign_in(LEAVING_HOSTS)):
-        answer = await attacker.call(client, lobby_pb2.CreateTableRequest(game=GAME, seat_count=2))
+        answer = await attacker.call(client, attacker.games.small_table())
         if answer.message is not None:
             table_id = answer.message.table.table_id
             await attacker.call(client, lobby_pb2.LeaveTableRequest(table_id=table_id))
@@ -116,8 +102,8 @@ async def left_tables(attacker: Attacker) -> None:
 
 async def table_changes(attacker: Attacker) -> None:
     """Change a forming table again and again; it is not public, so that no other player loses time there."""
-    access = tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED)
-    request, table_id = lobby_pb2.CreateTableRequest(game=GAME, seat_count=2, access=access), ""
+    request, table_id = attacker.games.small_table(SEATED), ""
+    fewest, *more = attacker.games.usual.seats
     turns = [(host, is_ready) for host in await attacker.sign_in(1) for is_ready in (True, False)]
     async for host, is_ready in attacker.turns(turns):
         if not table_id:
@@ -125,9 +111,9 @@ async def table_changes(attacker: Attacker) -> None:
             table_id = created.message.table.table_id if created.message is not None else ""
         if table_id:
             await attacker.call(host, lobby_pb2.SetReadyRequest(table_id=table_id, is_ready=is_ready))
-            seat_count = 3 if is_ready else 2
+            seat_count = more[0] if more and is_ready else fewest
             await attacker.call(
-                host, lobby_pb2.UpdateTableRequest(table_id=table_id, seat_count=seat_count, access=access)
+                host, lobby_pb2.UpdateTableRequest(table_id=table_id, seat_count=seat_count, access=SEATED)
             )
 
 
@@ -136,7 +122,7 @@ async def bot_tables(attacker: Attacker) -> None:
     async for host in attacker.turns(await attacker.sign_in(HOSTS)):
         for _ in range(TABLES_OF_A_HOST):
             await attacker.pause()
-            await open_table(attacker, [host], lobby_pb2.CreateTableRequest(game=GAME, seat_count=PLAYER_SEATS))
+            await open_table(attacker, [host], attacker.games.table_near(PLAYER_SEATS))
 
 
 async def open_table(attacker: Attacker, players: Sequence[AttackClient], request: lobby_pb2.CreateTableRequest) -> str:
@@ -144,7 +130,7 @@ async def open_table(attacker: Attacker, players: Sequence[AttackClient], reques
 
     A second player needs the invite code of a table that is not public.
     """
-    host = players[0]
+    host, bot = players[0], attacker.games.bot_of(request.game)
     created = await attacker.call(host, request)
     if created.message is None:
         return ""
@@ -152,7 +138,7 @@ async def open_table(attacker: Attacker, players: Sequence[AttackClient], reques
     for player in players[1:]:
         await attacker.call(player, lobby_pb2.JoinTableRequest(invite_code=created.message.table.invite_code))
     for seat in range(len(players), request.seat_count):
-        await attacker.call(host, lobby_pb2.AddBotRequest(table_id=table_id, bot="random", seat=seat))
+        await attacker.call(host, lobby_pb2.AddBotRequest(table_id=table_id, bot=bot, seat=seat))
     state = tables_pb2.TABLE_STATE_FORMING
     for player in players:
         answer = await attacker.call(player, lobby_pb2.SetReadyRequest(table_id=table_id, is_ready=True))
@@ -204,48 +190,57 @@ async def held_calls(attacker: Attacker) -> AsyncIterator[Callable[[Awaitable[An
 
 
 async def endless_games(attacker: Attacker) -> None:
-    """Play a round without end, in which both players draw instead of playing, as fast as possible."""
-    clients = [*await attacker.sign_in(2)]
+    """Play a round without end, in which both players repeat an action that a game allows for ever, if one does."""
+    clients, request = [*await attacker.sign_in(2)], attacker.games.endless_table()
     while len(clients) == 2:
         await attacker.pause()
-        table_id = await open_table(attacker, clients, ENDLESS_TABLE)
+        players = clients[: request.seat_count]
+        table_id = await open_table(attacker, players, request)
         if table_id:
-            await asyncio.gather(*(_play(attacker, client, table_id) for client in clients))
+            await asyncio.gather(*(_play(attacker, client, table_id) for client in players))
 
 
 async def _play(attacker: Attacker, client: AttackClient, table_id: str) -> None:
-    """Draw all the time, and look at the table only when that is illegal, until the game is over."""
+    """Repeat the action, and look at the table only when that is illegal, until the game is over."""
     outcomes: Collection[str] = ()
     while "TABLE_FINISHED" not in outcomes:
         await attacker.pause()
-        action = await _legal_action(attacker, client, table_id) if "ILLEGAL_ACTION" in outcomes else DRAW
+        stalling = attacker.games.stalling_action if "ILLEGAL_ACTION" not in outcomes else None
+        action = stalling or await _legal_action(attacker, client, table_id)
         outcomes = await asyncio.gather(*(_act(attacker, client, table_id, action) for _ in range(ACTIONS_AT_ONCE)))
 
 
 async def _legal_action(attacker: Attacker, client: AttackClient, table_id: str) -> actions_pb2.Action:
-    """Return a legal action of the player's view, DRAW if it has none."""
+    """Return the first legal action of the player's view, and an illegal one if it has none."""
     view = await attacker.call(client, engine_pb2.GetViewRequest(table_id=table_id))
     legal = view.message.snapshot.legal_actions if view.message is not None else actions_pb2.LegalActions()
     if legal.actions:
         return legal.actions[0]
-    if legal.choices:
-        choice = legal.choices[0]
-        cards = choice.cards.cards[: choice.cards.min_cards]
-        return complete_choice(choice, cards=cards, suit=choice.suits[0])
-    return DRAW
+    return _completed(legal.choices[0]) if legal.choices else PASS
+
+
+def _completed(choice: actions_pb2.ActionChoice) -> actions_pb2.Action:
+    """Return the action of a choice with the first value of each part."""
+    return complete_choice(
+        choice,
+        cards=choice.cards.cards[: choice.cards.min_cards],
+        suit=choice.suits[0] if choice.suits else None,
+        amount=choice.amount.min_amount if choice.HasField("amount") else None,
+        seat=choice.seats[0] if choice.seats else None,
+    )
 
 
 async def _act(attacker: Attacker, client: AttackClient, table_id: str, action: actions_pb2.Action) -> str:
-    """Send an action; returns the outcome."""
+    """Send an action in the endless game; returns the outcome."""
     request = engine_pb2.SubmitActionRequest(table_id=table_id, request_id=uuid.uuid4().hex, action=action)
-    outcome = ""
+    game, outcome = attacker.games.endless.game, ""
     try:
         outcome = (await attacker.call(client, request)).outcome
     finally:
         if outcome == OK:
-            attacker.measures.count(key("actions accepted", ENDLESS_GAME))
+            attacker.measures.count(key("actions accepted", game))
         elif not outcome:
-            attacker.measures.count(key("unanswered actions", ENDLESS_GAME))
+            attacker.measures.count(key("unanswered actions", game))
         elif outcome not in LIMITS:
             count_refused_action(attacker.measures, outcome)
     return outcome
@@ -256,7 +251,7 @@ async def rematches(attacker: Attacker) -> None:
     clients, table_id, outcome = await attacker.sign_in(1), "", ""
     async for client in attacker.turns(clients):
         if not table_id:
-            table_id = await open_table(attacker, [client], ENDLESS_TABLE)
+            table_id = await open_table(attacker, [client], attacker.games.endless_table())
         elif outcome != "TABLE_FINISHED":
             outcome = await _act(attacker, client, table_id, await _legal_action(attacker, client, table_id))
         else:
@@ -267,14 +262,15 @@ async def rematches(attacker: Attacker) -> None:
 
 async def left_seats(attacker: Attacker) -> None:
     """Leave the seats of a table and return to them as fast as possible: each time is an entry of its log."""
-    clients = [*await attacker.sign_in(2)]
+    clients, request = [*await attacker.sign_in(2)], attacker.games.endless_table()
     while len(clients) == 2:
         await attacker.pause()
-        table_id, outcomes = await open_table(attacker, clients, ENDLESS_TABLE), set[str]()
+        players = clients[: request.seat_count]
+        table_id, outcomes = await open_table(attacker, players, request), set[str]()
         while table_id and "TABLE_FINISHED" not in outcomes:
             for is_away in (True, False):
                 await attacker.pause()
-                calls = (_set_away(attacker, client, table_id, is_away=is_away) for client in clients)
+                calls = (_set_away(attacker, client, table_id, is_away=is_away) for client in players)
                 outcomes.update(await asyncio.gather(*calls))
 
 

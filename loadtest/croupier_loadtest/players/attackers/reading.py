@@ -8,19 +8,15 @@ from google.protobuf.message import Message
 
 from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from croupier_loadtest.judge.violations import Invariant
-from croupier_loadtest.mix import DEFAULT_MIX
 from croupier_loadtest.players.attackers.attacker import PAGE_SIZE, Attacker
 from croupier_loadtest.players.attackers.client import OK, AttackClient
-from croupier_loadtest.players.attackers.hoarding import GAME, open_table
+from croupier_loadtest.players.attackers.games import SEATED
+from croupier_loadtest.players.attackers.hoarding import open_table
 
 NETWORK_READERS = 10
 CALLS_AT_ONCE = 2
 FAR_AHEAD = 2**40
-GAMES = tuple(DEFAULT_MIX)
 LINK = "a.b.c"
-PRIVATE_TABLE = lobby_pb2.CreateTableRequest(
-    game=GAME, seat_count=2, access=tables_pb2.TableAccess(visibility=tables_pb2.VISIBILITY_SEATED)
-)
 SHOWN = (OK, "NOT_SEATED", "TABLE_NOT_FINISHED", "TABLE_FULL", "TABLE_STARTED")
 """Outcomes by which a table is known to exist."""
 READS_OF_A_TABLE = 20
@@ -114,10 +110,15 @@ async def pages_of_many_guests(attacker: Attacker) -> None:
 def _page_requests(attacker: Attacker, tokens: Sequence[str] = ("", "", "")) -> Sequence[Message]:
     _, of_results, of_tables = tokens
     return (
-        scoring_pb2.GetLeaderboardRequest(game=attacker.random.choice(GAMES), page_size=PAGE_SIZE),
+        _leaderboard(attacker),
         scoring_pb2.ListResultsRequest(page_size=PAGE_SIZE, page_token=of_results),
         lobby_pb2.ListTablesRequest(page_size=PAGE_SIZE, page_token=of_tables),
     )
+
+
+def _leaderboard(attacker: Attacker) -> Message:
+    game = attacker.random.choice(attacker.games.entries).game
+    return scoring_pb2.GetLeaderboardRequest(game=game, page_size=PAGE_SIZE)
 
 
 async def own_lists(attacker: Attacker) -> None:
@@ -128,7 +129,8 @@ async def own_lists(attacker: Attacker) -> None:
 
 async def checked_tables(attacker: Attacker) -> None:
     """Let tables be checked that are never created."""
-    request = lobby_pb2.CreateTableRequest(game=GAME, seat_count=2, validate_only=True)
+    request = attacker.games.small_table()
+    request.validate_only = True
     async for client in attacker.turns(await attacker.sign_in(1)):
         await attacker.call(client, request)
 
@@ -138,9 +140,10 @@ async def checked_changes(attacker: Attacker) -> None:
     table_id = ""
     async for host in attacker.turns(await attacker.sign_in(1)):
         if not table_id:
-            created = await attacker.call(host, PRIVATE_TABLE)
+            created = await attacker.call(host, attacker.games.small_table(SEATED))
             table_id = created.message.table.table_id if created.message is not None else ""
-        request = lobby_pb2.UpdateTableRequest(table_id=table_id, seat_count=3, validate_only=True)
+        seat_count = max(attacker.games.usual.seats)
+        request = lobby_pb2.UpdateTableRequest(table_id=table_id, seat_count=seat_count, validate_only=True)
         if table_id:
             await attacker.call(host, request)
 
@@ -152,7 +155,7 @@ async def forged_headers(attacker: Attacker) -> None:
             ("x-croupier-address", str(IPv4Address(attacker.random.getrandbits(32)))),
             ("x-request-id", f"{{{attacker.random.getrandbits(2048):x} \"'}}"),
         )
-        request = scoring_pb2.GetLeaderboardRequest(game=attacker.random.choice(GAMES), page_size=PAGE_SIZE)
+        request = _leaderboard(attacker)
         await attacker.call(client, request, metadata)
 
 
@@ -161,7 +164,7 @@ async def private_tables(attacker: Attacker) -> None:
     clients = await attacker.sign_in(2)
     while len(clients) == 2:
         host, snoop = clients
-        table_id = await open_table(attacker, [host], PRIVATE_TABLE)
+        table_id = await open_table(attacker, [host], attacker.games.small_table(SEATED))
         for _ in range(READS_OF_A_TABLE if table_id else 0):
             await attacker.pause()
             for request in _requests(table_id):

@@ -11,6 +11,7 @@ from croupier.games.jossing import determinization, play, scoring, view
 from croupier.games.jossing.bots import sensible
 from croupier.games.jossing.state import JossingOptions, JossingState, Section
 from croupier.games.jossing.words import PILES, WORDS
+from croupier.games.sampling import Sampling
 
 
 class Jossing(interface.Rules[JossingState]):
@@ -28,6 +29,7 @@ class Jossing(interface.Rules[JossingState]):
     piles = PILES
     has_tricks = True
     recommended_seats = range(3, 7)
+    sampling = Sampling(is_long=True)
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; all are independent (JOS-OPT-1)."""

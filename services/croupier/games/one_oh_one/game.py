@@ -4,6 +4,7 @@ from types import MappingProxyType
 from typing import Any
 
 from croupier.games import interface
+from croupier.games.actions import Draw
 from croupier.games.bots import random_legal
 from croupier.games.cards import notation
 from croupier.games.facts import Fact, Ranking
@@ -12,6 +13,7 @@ from croupier.games.one_oh_one import determinization, legality, scoring, turns,
 from croupier.games.one_oh_one.bots import sensible
 from croupier.games.one_oh_one.state import OneOhOneOptions, OneOhOneState, Progress, circle
 from croupier.games.one_oh_one.words import PILES, WORDS
+from croupier.games.sampling import Sampling, Stalling
 
 
 class OneOhOne(interface.Rules[OneOhOneState]):
@@ -25,6 +27,11 @@ class OneOhOne(interface.Rules[OneOhOneState]):
     bots = MappingProxyType({"sensible": sensible, "random": random_legal})
     words = WORDS
     piles = PILES
+    sampling = Sampling(
+        brief=MappingProxyType({"max_rounds": 3}),
+        briefest=MappingProxyType({"max_rounds": 1}),
+        stalling=Stalling(MappingProxyType({"may_draw_instead": True, "max_rounds": 1}), Draw()),
+    )
 
     def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - the same for all
         """Return every option; all are independent (101-OPT-1)."""

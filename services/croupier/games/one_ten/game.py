@@ -13,6 +13,7 @@ from croupier.games.one_ten import bidding, determinization, kitty, scoring, tri
 from croupier.games.one_ten.bots import sensible
 from croupier.games.one_ten.state import OneTenOptions, OneTenState, Progress, before_first_deal, has_enough_cards
 from croupier.games.one_ten.words import PILES, WORDS
+from croupier.games.sampling import Sampling
 
 
 class OneTen(interface.Rules[OneTenState]):
@@ -27,6 +28,7 @@ class OneTen(interface.Rules[OneTenState]):
     words = WORDS
     piles = PILES
     has_tricks = True
+    sampling = Sampling(brief=MappingProxyType({"max_rounds": 2}), briefest=MappingProxyType({"max_rounds": 1}))
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; ten cards in each hand need enough packs, and two are enough (110-OPT-1)."""

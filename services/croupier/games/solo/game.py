@@ -9,6 +9,7 @@ from croupier.games.actions import Action
 from croupier.games.bots import random_legal
 from croupier.games.facts import Ranking, Seat
 from croupier.games.interface import Option
+from croupier.games.sampling import Sampling
 from croupier.games.solo import auction, determinization, scoring, tricks, turns, view
 from croupier.games.solo.bots import sensible
 from croupier.games.solo.deck import DECK
@@ -38,6 +39,7 @@ class Solo(interface.Rules[SoloState]):
     standing = interface.Standing(
         ("escaped", "buck"), has_winners=False, figure="escape_rate", is_share=True, places_decide=False
     )
+    sampling = Sampling(briefest=MappingProxyType({"do_factor": 1, "through_factor": 1}))
 
     def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - there is one number
         """Return every option; all are independent (SOLO-OPT-1)."""

@@ -38,6 +38,13 @@ NO_SUCH = OF_ANOTHER_PHASE | {"auction": "SOLO-BID-2", "name_trump": "SOLO-TRUMP
 class SoloTable(interface.JudgeTable):
     """A table of solo."""
 
+    proposal_rule = "SOLO-RESTART-2"
+    proposal_events = MappingProxyType(
+        {
+            "restart_same": {"type": "restart_hand", "cards": "same"},
+            "restart_new": {"type": "restart_hand", "cards": "new"},
+        }
+    )
     earlier_options = MappingProxyType({"wedding_card": "free", "call": "must", "do_over_clubs": True})
     standing = interface.Standing(
         "escaped", "buck", has_winners=False, figure="escape_rate", is_share=True, places_matter=False
@@ -98,9 +105,9 @@ class SoloTable(interface.JudgeTable):
             raise interface.Illegal(
                 "SOLO-RESTART-2" if self.hand.phase == "deal" else "SOLO-END-2", "no hand is going on"
             )
-        if event == {"type": "restart_hand", "cards": "same"}:
+        if event == self.proposal_events["restart_same"]:
             self._begin(self.hand.dealt)
-        elif event == {"type": "restart_hand", "cards": "new"}:
+        elif event == self.proposal_events["restart_new"]:
             self.hand = Hand()
             self.hands = self.hand.cards
         else:
