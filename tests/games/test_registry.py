@@ -2,9 +2,11 @@
 
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
+from croupier.games.interface import Bot
 from croupier.games.registry import GROUP, OWN_GAMES, InvalidGames, Registry, bots_of, registry_of, rules_of
 from tests.games.toy import TOY, Toy
 
@@ -24,7 +26,7 @@ class OwnId(Toy):
 class WithoutBots(Toy):
     """A game without a bot for seats that time out."""
 
-    bots = {}  # noqa: RUF012 - what a beginner writes
+    bots = MappingProxyType[str, Bot]({})
 
 
 class WithoutSearch(Toy):

@@ -155,7 +155,6 @@ class Toy(interface.Rules[ToyState]):
     name = "Toy"
     summary = "Lay your cards before the stock is empty."
     seats = range(2, 5)
-    rule_prefix = "TOY"
     bots = MappingProxyType({"sensible": random_legal, "random": random_legal})
     words = WORDS
     piles = PILES
