@@ -56,7 +56,7 @@ class OneDecision:
 
     def __init__(self, rewards: tuple[float, ...]) -> None:
         self.rewards, self.random, self.evaluations = rewards, Random(3), 0
-        self.bots = {"plain": lambda observation, randrange: PLAYS[0]}
+        self.bots: dict[str, Any] = {"plain": lambda observation, randrange: PLAYS[0]}
 
     def awaiting(self, state: int | None) -> SeatsToAct | GameOver:
         return SeatsToAct((0,)) if state is None else GameOver(((0,),), "")
@@ -151,3 +151,10 @@ def test_an_only_legal_action_uses_no_randomness_and_no_search() -> None:
     assert searching(OneDecision(()), max_iterations=0)(OBSERVED, never) == PLAYS[0]
     with pytest.raises(ValueError, match="nothing to decide"):
         searching(OneDecision(()))(OBSERVED._replace(legal=Legal()), never)
+
+
+def test_a_choice_that_can_be_completed_in_one_way_needs_no_search() -> None:
+    game, choice = OneDecision(()), keep((1, 2), 2, 3)
+    game.bots = {"first": lambda observation, _: KeepCards((1, 2), 3)}
+    only = OBSERVED._replace(legal=Legal((), (choice,)))
+    assert searching(game)(only, Random(1).randrange) == KeepCards((1, 2), 3)

@@ -133,6 +133,8 @@ class SearchBot:
         if len(observation.legal.actions) == 1 and not observation.legal.choices:
             return observation.legal.actions[0]
         search, clock = _Search(self.game, observation, randrange), self.clock
+        if not search.comparisons:
+            return search.proposed  # A choice that can be completed in one way, or of which no other was drawn.
         end = clock() + self.thinking_milliseconds if clock else 0
         for _ in range(self.max_iterations):
             if clock and clock() >= end:
