@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -24,6 +24,7 @@ from croupier.engine.core.decide import TableLimits
 from croupier.engine.core.fold import Turn
 from croupier.engine.core.folded_table import FoldedTable
 from croupier.engine.core.history import PackedLog
+from croupier.engine.core.living_games import EngineGames, LivingGames, installed_versions
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import LogPart, UnreadableLog, decode_entry, encode_body, row_of
 from croupier.engine.core.reports import Report, ResultReport
@@ -38,6 +39,7 @@ from croupier.engine.storage.port import (
 )
 from croupier.engine.tables.call_timeouts import CallTimeouts
 from croupier.engine.tables.entry_rate import EntryLimit
+from croupier.engine.tables.failing_rules import FailingRules
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.presence import Announce
 from croupier.engine.tables.registry import Tables
@@ -47,6 +49,7 @@ from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Encoder
 from croupier.engine.tables.table import Table
 from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.engine.tasks import Background
+from croupier.games.registry import installed_games
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.fair_queue import SendingLoop
@@ -214,8 +217,13 @@ class MemoryTableStore:
         ended = [(kept.finished_at, table_id) for table_id, kept in self.tables.items() if kept.status == "finished"]
         return [one for one in sorted(ended) if one > position][:limit]
 
-    async def open_counts(self) -> dict[str, int]:
-        return dict(Counter(kept.config.game for kept in self.tables.values() if kept.status == "open"))
+    async def postpone(self, table_ids: Sequence[str], until: int) -> None:
+        for table_id in table_ids:
+            self.tables[table_id].due_at = max(self.tables[table_id].due_at, until)
+
+    async def open_counts(self) -> dict[tuple[str, int], int]:
+        configs = (kept.config for kept in self.tables.values() if kept.status == "open")
+        return dict(Counter((config.game, config.rules_version) for config in configs))
 
     async def acted_players(self, table_ids: Sequence[str]) -> dict[str, list[str]]:
         over = [table_id for table_id in table_ids if self.tables[table_id].status == "finished"]
@@ -277,7 +285,10 @@ class FakeLivenessStore:
         self.down = False
         self.engines = 1
         """The number of living engines: "e", "e2" and so on."""
-        self.digests: set[str | None] = {"games"}
+        self.others: list[EngineGames | None] = []
+        """The games of the living engines beside this one."""
+        self.own: EngineGames | None = None
+        """The games of this engine; None for all that are installed."""
         self.asked = 0
 
     async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
@@ -287,8 +298,9 @@ class FakeLivenessStore:
         certain_until = now if self.certain_until is None else self.certain_until
         return LivenessReport(certain_until, tuple(self.outages), living(self.engines))
 
-    async def games_digests(self, now: int) -> Collection[str | None]:
-        return self.digests
+    async def living_games(self, now: int) -> LivingGames:
+        own = self.own or EngineGames("games", installed_versions(), list(installed_games()))
+        return LivingGames((own, *self.others))
 
     async def leave(self, engine_id: str, now: int) -> None:
         self.outages.append(Outage(now, now + RECONNECT_MILLISECONDS))
@@ -364,7 +376,8 @@ class EngineHarness:
         self.bot_workers: BotWorkers = BotWorkerPool(0, self.metrics, self.logger)
         self.spectator_sending = SendingLoop(UNPACED)
         self.max_queue_messages = MAX_QUEUE_MESSAGES
-        self.outbox = Outbox(self.store, self.scoring, self.clock, self.metrics, self.logger)
+        self.failing = FailingRules(self.clock, self.metrics, self.logger)
+        self.outbox = Outbox(self.store, self.scoring, self.failing, self.clock, self.metrics, self.logger)
         self.liveness = EngineLiveness(self.liveness_store, "e", lambda: True, self.clock, self.logger)
 
     def another_engine(self) -> "EngineHarness":
@@ -420,7 +433,9 @@ class EngineHarness:
         return LoadQueue(max_loads, self.metrics)
 
     def replays(self, load_queue: LoadQueue, max_bytes: int = 10**8, store: TableStore | None = None) -> ReplayCache:
-        return ReplayCache(store or self.store, load_queue, self.background, self.encoder, self.metrics, max_bytes)
+        return ReplayCache(
+            store or self.store, load_queue, self.background, self.encoder, self.failing, self.metrics, max_bytes
+        )
 
     def tables(
         self,
@@ -440,7 +455,8 @@ class EngineHarness:
             new_seed,
             self.logger,
             max_open_tables,
-            self.liveness.is_rolling_out,
+            self.liveness.living_games,
+            self.failing,
             min_bot_delay_milliseconds,
             abandoned_milliseconds,
         )

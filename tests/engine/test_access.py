@@ -317,5 +317,5 @@ async def test_an_unknown_reaction_is_refused_for_good_unless_another_engine_may
     calls = await at_table(OPEN)
     calls.caller = PLAYER
     assert await calls.reasons("SendReaction", reaction=99) == ["UNKNOWN_REACTION"]
-    engine.liveness_store.digests = {"these reactions", "other reactions"}
+    engine.liveness_store.others = [None]
     assert await calls.reasons("SendReaction", reaction=99) == ["TABLE_TOO_NEW"]

@@ -5,6 +5,7 @@ from random import Random
 import pytest
 
 from croupier.engine.core.fold import TableState, Transition, advance, new_table, refusal_of, transition_of
+from croupier.engine.core.guarded_rules import RulesUnusable
 from croupier.engine.core.log import ActedBy, Entry, LoggedEvent, Proposed, TableConfig, Voted
 from croupier.games.actions import Pass, Play
 from croupier.games.facts import RoundEnded
@@ -62,6 +63,9 @@ def test_an_illegal_event_makes_no_transition() -> None:
     (seat,) = table.seats_to_act
     for event in (SeatActed(1 - seat, Play(0)), SeatActed(seat, Pass()), CardsShuffled(tuple(range(52)))):
         with pytest.raises(IllegalAction):
+            advance(make_config(), table, START, event)
+        # It was stored, so the rules accepted it once.
+        with pytest.raises(RulesUnusable, match="failed at this table, by IllegalAction"):
             transition_of(make_config(), table, Entry(2, START, 0, event))
 
 

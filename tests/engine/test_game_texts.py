@@ -180,7 +180,7 @@ async def test_unknown_rules_are_refused_with_those_that_exist(
     assert message in refusal.value.message
     assert "expected" in refusal.value.message
     # Another engine may know them: it is of a newer version.
-    engine.liveness_store.digests = {"these games", "other games"}
+    engine.liveness_store.others = [None]
     with pytest.raises(Unavailable) as later:
         await rules(servicer, **fields)
     assert later.value.reason_name == "TABLE_TOO_NEW"

@@ -41,6 +41,9 @@ class HeldWriter:
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         raise NotImplementedError
 
+    async def postpone(self, table_ids: Sequence[str], until: int) -> None:
+        raise NotImplementedError
+
     def write(self, appends: Sequence[Append], done: Callback[Sequence[int]]) -> None:
         if self.fault:
             raise self.fault

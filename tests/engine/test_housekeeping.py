@@ -17,6 +17,8 @@ from croupier.engine.cluster.housekeeping import (
     RetentionPolicy,
 )
 from croupier.engine.cluster.liveness import CUT_OFF_MILLISECONDS
+from croupier.engine.core.guarded_rules import RETRY_SECONDS
+from croupier.engine.core.living_games import EngineGames
 from croupier.engine.core.log import ActedBy, ClockConfig
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table import Table
@@ -114,17 +116,55 @@ async def test_an_engine_that_stops_leaves_overdue_tables_to_others(engine: Engi
     assert engine.logger.events("error") == []
 
 
-@pytest.mark.parametrize("broken", [{"game": "gone"}, {"rules_version": 99}, {"options": {}}], ids=str)
-async def test_a_table_that_cannot_be_loaded_does_not_affect_others(
-    engine: EngineHarness, broken: dict[str, Any]
+@pytest.mark.parametrize(
+    ("broken", "others", "lines"),
+    [
+        ({"game": "gone"}, [], []),
+        ({"rules_version": 99}, [], []),
+        ({"game": "gone"}, [None], ["table cannot be loaded"]),
+        ({"options": {"newer": True}}, [], ["table cannot be loaded"]),
+        ({"options": {}}, [], ["the rules of a game failed"]),
+    ],
+    ids=str,
+)
+async def test_a_table_that_cannot_be_loaded_does_not_affect_others_and_is_logged_once(
+    engine: EngineHarness, broken: dict[str, Any], others: list[EngineGames | None], lines: list[str]
 ) -> None:
     await overdue(engine, "t1", "t2")
     kept = engine.store.tables["t1"]
     kept.config = replace(kept.config, **broken)
+    engine.liveness_store.others = others
     housekeeper, tables = housekeeper_of(engine)
     await housekeeper.sweep()
     assert set(tables.in_memory) == {"t2"}
-    assert engine.logger.events("error") == ["table cannot be loaded"]
+    engine.clock.advance(CLAIM_MILLISECONDS + 1_000)
+    await housekeeper.sweep()
+    assert engine.logger.events("error") == lines
+
+
+async def test_rules_that_no_engine_has_are_counted_and_logged_once_and_tried_again_each_minute(
+    engine: EngineHarness,
+) -> None:
+    await overdue(engine, "t1", "t2", "t3")
+    for table_id in ("t1", "t2"):
+        kept = engine.store.tables[table_id]
+        kept.config = replace(kept.config, game="gone", package="croupier-gone 1.0")
+    housekeeper, _ = housekeeper_of(engine)
+    for _ in range(2):
+        await housekeeper.maintain()
+    assert engine.count("croupier_tables_without_rules", game="gone") == 2
+    assert engine.count("croupier_open_tables", game="gone") == 2
+    assert engine.logger.lines == [("error", "rules are missing", {"game": "gone", "rules_version": 1, "tables": 2})]
+    await housekeeper.sweep()
+    tried_at = engine.clock() + RETRY_SECONDS * 1000
+    assert [engine.store.tables[table_id].due_at for table_id in ("t1", "t2")] == [tried_at] * 2
+    # Another engine has them: it is its turn.
+    engine.liveness_store.others = [EngineGames("newer", {"gone": [1]}, ["gone"])]
+    await housekeeper.maintain()
+    assert engine.count("croupier_tables_without_rules", game="gone") == 0
+    engine.clock.advance(RETRY_SECONDS * 1000 + 1_000)
+    await housekeeper.sweep()
+    assert engine.store.tables["t1"].due_at == engine.clock() + CLAIM_MILLISECONDS
 
 
 async def opened(engine: EngineHarness, clock: ClockConfig = SLOW) -> tuple[Tables, Table]:

@@ -17,6 +17,7 @@ from croupier.engine.cluster.liveness import (
     SqlLivenessStore,
 )
 from croupier.engine.core.compensation import Outage
+from croupier.engine.core.living_games import EngineGames
 from croupier.engine.storage.port import TableChange, append_durably
 from croupier.engine.storage.schema import ENGINES, OUTAGES
 from croupier.runtime.database.database import Database, open_database
@@ -27,10 +28,12 @@ from tests.engine.play import within_timeout
 from tests.engine.timing import pass_time
 from tests.waiting import settled
 
+GAMES = EngineGames("these", {"hearts": [1, 2], "thulla": [1]}, ["thulla", "hearts"])
+
 
 @pytest.fixture
 def liveness_store(database: Database) -> SqlLivenessStore:
-    return SqlLivenessStore(database, "games")
+    return SqlLivenessStore(database, GAMES)
 
 
 def outage(began: int, noted: int) -> Outage:
@@ -83,17 +86,28 @@ async def test_heartbeats_determine_certainty_outages_and_living_engines(
 
 
 async def test_the_games_of_living_engines_are_known(database: Database) -> None:
-    for at, name, digest in ((0, "gone", "older"), (10, "e1", "these"), (10, "e2", "these"), (10, "e3", "other")):
-        await SqlLivenessStore(database, digest).record_heartbeat(name, START + at)
-    store = SqlLivenessStore(database, "these")
-    assert await store.games_digests(START + DEAD_AFTER_MILLISECONDS) == {"older", "these", "other"}
-    assert await store.games_digests(START + LATE) == {"these", "other"}
+    older, other = GAMES._replace(digest="older"), GAMES._replace(versions={"hearts": [1]}, offered=[])
+    for at, name, games in ((0, "gone", older), (10, "e1", GAMES), (10, "e2", GAMES), (10, "e3", other)):
+        await SqlLivenessStore(database, games).record_heartbeat(name, START + at)
+    store = SqlLivenessStore(database, GAMES)
+
+    async def known(at: int) -> list[EngineGames | None]:
+        own, *living = (await store.living_games(at)).engines
+        assert own == GAMES
+        return living
+
+    assert_same(await known(START + DEAD_AFTER_MILLISECONDS), [GAMES, older, other])
+    assert_same(await known(START + LATE), [GAMES, other])
     await store.leave("e3", START + LATE)
-    assert await store.games_digests(START + LATE) == {"these"}
+    assert await known(START + LATE) == [GAMES]
     # The column is new: an engine of an earlier version leaves it out.
     await execute(database, insert(ENGINES).values(engine_id="e0", heartbeat_at=START + LATE))
-    assert await store.games_digests(START + LATE) == {"these", None}
-    assert await SqlLivenessStore(database, "these", is_alone=True).games_digests(START + LATE) == {"these"}
+    assert_same(await known(START + LATE), [GAMES, None])
+    assert (await SqlLivenessStore(database, GAMES, is_alone=True).living_games(START + LATE)).engines == (GAMES,)
+
+
+def assert_same(found: list[EngineGames | None], expected: list[EngineGames | None]) -> None:
+    assert sorted(map(repr, found)) == sorted(map(repr, expected))
 
 
 async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivenessStore, database: Database) -> None:
@@ -109,7 +123,7 @@ async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivene
 
 async def test_an_outage_that_several_engines_notice_is_stored_once(database_url: str) -> None:
     databases = {name: open_database(database_url) for name in ("gone", "e1", "e2")}
-    stores = {name: SqlLivenessStore(database, "games") for name, database in databases.items()}
+    stores = {name: SqlLivenessStore(database, GAMES) for name, database in databases.items()}
     for name, store in stores.items():
         await store.record_heartbeat(name, START if name == "gone" else START + LATE - 1_000)
     reports = await within_timeout(
@@ -127,7 +141,7 @@ async def test_five_engines_never_deadlock(postgres_url: str, seed: int) -> None
 
     async def one(number: int) -> None:
         random, now = Random(f"{seed} {number}"), START
-        store = SqlLivenessStore(databases[number], "games")
+        store = SqlLivenessStore(databases[number], GAMES)
         for _ in range(20):
             now += random.choice((0, 1, 700, DEAD_AFTER_MILLISECONDS + 1, 2 * DEAD_AFTER_MILLISECONDS))
             if random.random() < 0.1:

@@ -13,6 +13,7 @@ from croupier.engine.api.control_servicer import EngineControlServicer, games_di
 from croupier.engine.api.table_codec import encode_time_control
 from croupier.engine.core.access import Need, Visitor
 from croupier.engine.core.fold import new_table
+from croupier.engine.core.living_games import EngineGames
 from croupier.engine.core.log import SeatConfig
 from croupier.engine.core.log_codec import decode_entry, encode_body
 from croupier.engine.core.replay_verification import ReplayFault, verify_replay
@@ -26,7 +27,7 @@ from croupier.games.one_ten.state import OneTenState
 from croupier.games.registry import UnknownRules, rules_of
 from croupier.games.thulla.game import Thulla
 from croupier.games.thulla.state import ThullaState
-from croupier.runtime.errors import AlreadyExists, MalformedRequest, NotFound, Unavailable
+from croupier.runtime.errors import AlreadyExists, MalformedRequest, NotFound, ServiceError, Unavailable
 from croupier_api.v1 import engine_pb2
 from croupier_internal.v1 import engine_control_pb2
 from tests.calls import call_of
@@ -81,26 +82,32 @@ async def test_old_tables_keep_their_rules_and_new_tables_have_the_new_version(
             assert again.state == table.state
 
 
-async def test_a_table_with_unknown_rules_is_unavailable(engine: EngineHarness) -> None:
+async def test_a_table_with_unknown_rules_is_refused_and_unavailable_if_another_engine_may_know_them(
+    engine: EngineHarness,
+) -> None:
     with rules_known(SecondThulla()):
         tables = engine.tables()
         await opened(tables, "open")
         await tables.prepare("prepared", "thulla", 3, {}, CLOCK)
     old = engine.another_engine().tables()
-    for attempt in (
-        old.get("open"),
-        old.open("open", people(3), [b""] * 3),
-        old.open("prepared", people(3), [b""] * 3),
-        old.prepare("prepared", "thulla", 3, {}, CLOCK),
-    ):
-        with pytest.raises(Unavailable) as refusal:
-            await attempt
-        assert refusal.value.reason_name == "TABLE_TOO_NEW"
+    calls: tuple[Callable[[], Awaitable[object]], ...] = (
+        lambda: old.get("open"),
+        lambda: old.open("open", people(3), [b""] * 3),
+        lambda: old.open("prepared", people(3), [b""] * 3),
+        lambda: old.prepare("prepared", "thulla", 3, {}, CLOCK),
+    )
+    newer = EngineGames("newer", {"thulla": [1, 2]}, ["thulla"])
+    for others, reason in (([], "RULES_MISSING"), ([newer], "TABLE_TOO_NEW"), ([None], "TABLE_TOO_NEW")):
+        engine.liveness_store.others = [*others]
+        for call in calls:
+            with pytest.raises(ServiceError) as refusal:
+                await call()
+            assert refusal.value.reason_name == reason
     assert engine.store.tables["prepared"].status == "prepared"
     # Its refusal would tell a stranger that the table exists.
-    for call in (old.get("open", Visitor("stranger"), Need.VIEW), replay_of(old, "open", "stranger")):
+    for attempt in (old.get("open", Visitor("stranger"), Need.VIEW), replay_of(old, "open", "stranger")):
         with pytest.raises(NotFound):
-            await call
+            await attempt
 
 
 async def test_a_table_with_an_unreadable_log_is_unavailable(engine: EngineHarness) -> None:
@@ -171,11 +178,11 @@ async def test_what_this_engine_refuses_another_may_know_during_a_roll_out(engin
         lambda: tables.open("prepared", people(3), [b""] * 3, revision=Revision(1, 1, {"newest": True}, CLOCK)),
     )
     for call in calls:
-        engine.liveness_store.digests = {"these games"}
+        engine.liveness_store.others = []
         with pytest.raises((MalformedRequest, AlreadyExists)):
             await call()
-        # Engines of earlier versions have no digest.
-        engine.liveness_store.digests = {"these games", None}
+        # Engines of earlier versions do not say what they know.
+        engine.liveness_store.others = [None]
         with pytest.raises(Unavailable) as refusal:
             await call()
         assert refusal.value.reason_name == "TABLE_TOO_NEW"
@@ -186,7 +193,7 @@ async def test_an_engine_describes_its_games_and_whether_others_know_different_o
     control = EngineControlServicer(engine.tables(), engine.store, engine.scoring)
     request = engine_control_pb2.DescribeGamesRequest(seat_count=3)
     assert not (await control.DescribeGames(request, call_of("lobby"))).is_rolling_out
-    engine.liveness_store.digests = {"these games", "other games"}
+    engine.liveness_store.others = [None]
     assert (await control.DescribeGames(request, call_of("lobby"))).is_rolling_out
 
 

@@ -171,7 +171,7 @@ async def test_a_lost_race_does_not_affect_others_of_its_commit(idle: SqlTableSt
     assert names == {"t0": "open", "t1": "open", "t2": "finished"}
     assert (await loaded(idle, "t3")).entries[1].request_id == "first"
     assert await idle.claim_unreported(LATER, LATER, 10) == ["t2"]
-    assert await idle.open_counts() == {"thulla": 3}
+    assert await idle.open_counts() == {("thulla", 1): 3}
 
 
 async def test_an_append_of_a_cancelled_caller_is_stored(idle: SqlTableStore) -> None:

@@ -49,6 +49,19 @@ async def test_overdue_tables_are_found_oldest_first_and_only_those(store: SqlTa
     assert sorted(await store.claim_overdue(START + 101, START + 200, 9)) == ["t1", "t2", "t3"]
 
 
+async def test_a_postponed_table_is_claimed_later_and_one_that_was_played_meanwhile_at_its_deadline(
+    store: SqlTableStore,
+) -> None:
+    for table_id in ("t1", "t2", "t3"):
+        await opened(store, table_id, [entry(1, deadline=START)])
+    assert sorted(await store.claim_overdue(START + 1, START + 10, 10)) == ["t1", "t2", "t3"]
+    await append_durably(store, "t2", [entry(2, deadline=START + 90)], None)
+    await store.postpone(["t1", "t2", "gone"], START + 50)
+    assert await store.claim_overdue(START + 50, START + 60, 10) == ["t3"]
+    assert sorted(await store.claim_overdue(START + 51, START + 200, 10)) == ["t1"]
+    assert await store.claim_overdue(START + 91, START + 200, 10) == ["t3", "t2"]
+
+
 async def test_a_table_has_its_new_deadline_and_a_finished_one_none(store: SqlTableStore) -> None:
     for table_id in ("t1", "t2", "t3"):
         await opened(store, table_id, [entry(1, deadline=START)])

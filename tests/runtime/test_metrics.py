@@ -47,6 +47,17 @@ def test_a_plain_histogram_is_exported_as_one_of_the_library(bounds: tuple[float
     assert sums[0] == sums[1] != []
 
 
+def test_a_plain_histogram_with_a_label_is_exported_as_one_of_the_library() -> None:
+    expected, plain = CollectorRegistry(), CollectorRegistry()
+    library = Histogram("croupier_rules", "By game.", ["game"], buckets=(1, 2), registry=expected)
+    own = PlainHistogram("croupier_rules", "By game.", (1, 2), plain, "game")
+    assert page(plain) == page(expected)
+    for game, amount in (("solo", 0.5), ("thulla", 1.5), ("solo", 9.0)):
+        library.labels(game).observe(amount)
+        own.of(game).observe(amount)
+    assert page(plain) == page(expected)
+
+
 def test_a_name_is_registered_once() -> None:
     registry = CollectorRegistry()
     PlainHistogram("croupier_waits", "Waits, in seconds.", (1,), registry)

@@ -10,7 +10,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from sqlalchemy import Connection, delete
 
-from croupier.engine.api.control_servicer import EngineControlServicer, games_digest
+from croupier.engine.api.control_servicer import EngineControlServicer, engine_games
 from croupier.engine.api.scoring_channel import ScoringChannel
 from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.assembly import Engine, Ports, wire
@@ -19,7 +19,7 @@ from croupier.engine.cluster.liveness import SqlLivenessStore
 from croupier.engine.core.log import TableConfig
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.settings import EngineSettings
-from croupier.engine.storage.claims import claim_overdue
+from croupier.engine.storage.claims import claim_overdue, postpone
 from croupier.engine.storage.schema import DEADLINES
 from croupier.engine.storage.sqlite_writer import execute_append
 from croupier.engine.storage.writer import Append, deadline_rows, lost_races, open_with_deadline
@@ -99,6 +99,9 @@ class SimulatedWriter:
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Claim overdue tables by their rows of deadlines."""
         return await self._access.write(claim_overdue, before, until, limit)
+
+    async def postpone(self, table_ids: Sequence[str], until: int) -> None:
+        await self._access.write(postpone, table_ids, until)
 
     def close(self) -> None:
         """Give up the write under way."""
@@ -194,7 +197,7 @@ class EngineReplica(Replica):
             new_seed=random.randbytes,
             random=random.randrange,
             query_time=self._query_time,
-            liveness=SqlLivenessStore(database, games_digest()),
+            liveness=SqlLivenessStore(database, engine_games()),
             writer=SimulatedWriter(database, self.database, self._lost_races),
             notifier=SimulatedNotifier(environment.hub, engine_id, random),
             bot_workers=SimulatedBotWorkers(random),

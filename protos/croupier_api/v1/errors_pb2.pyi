@@ -280,9 +280,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     same request_id: it is carried out once. A retry helps after RetryInfo.
     """
     ERROR_REASON_TABLE_TOO_NEW: _ErrorReason.ValueType  # 704
-    """UNAVAILABLE: this engine does not have the rules of the table, or cannot read its log; usually a newer engine began
-    or continued the table; or, during a roll-out, it does not know a game, option or bot that other engines may know.
-    Repeat the call. A retry helps after RetryInfo if another engine answers.
+    """UNAVAILABLE: this engine does not have the rules of the table, which another engine has, or cannot read its log;
+    usually a newer engine began or continued the table; or, during a roll-out, it does not know a game, option or bot
+    that other engines may know. Repeat the call. A retry helps after RetryInfo if another engine answers.
     """
     ERROR_REASON_SERVICE_UNAVAILABLE: _ErrorReason.ValueType  # 705
     """UNAVAILABLE: a service behind the called one, or behind the gateway, does not answer. Repeat the call with the same
@@ -300,6 +300,15 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_INTERNAL_FAULT: _ErrorReason.ValueType  # 709
     """INTERNAL: a fault of the server; its log has the details. Report it with the time of the call. A retry may help."""
+    ERROR_REASON_RULES_MISSING: _ErrorReason.ValueType  # 710
+    """FAILED_PRECONDITION: no engine has the rules with which the table began; metadata game and rules_version name them,
+    package names the package that had them, if it is not croupier. Ask the operator to install the package again. A retry
+    helps once it is installed.
+    """
+    ERROR_REASON_RULES_FAILED: _ErrorReason.ValueType  # 711
+    """FAILED_PRECONDITION: the rules of the game failed at this table; metadata game and package name them. Ask the operator
+    to look at the log. A retry may help after RetryInfo: after three failures the table is tried again each minute.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call was refused. An open set: later versions may add reasons; a client that does not know one goes by the gRPC
@@ -557,9 +566,9 @@ ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 703
 same request_id: it is carried out once. A retry helps after RetryInfo.
 """
 ERROR_REASON_TABLE_TOO_NEW: ErrorReason.ValueType  # 704
-"""UNAVAILABLE: this engine does not have the rules of the table, or cannot read its log; usually a newer engine began
-or continued the table; or, during a roll-out, it does not know a game, option or bot that other engines may know.
-Repeat the call. A retry helps after RetryInfo if another engine answers.
+"""UNAVAILABLE: this engine does not have the rules of the table, which another engine has, or cannot read its log;
+usually a newer engine began or continued the table; or, during a roll-out, it does not know a game, option or bot
+that other engines may know. Repeat the call. A retry helps after RetryInfo if another engine answers.
 """
 ERROR_REASON_SERVICE_UNAVAILABLE: ErrorReason.ValueType  # 705
 """UNAVAILABLE: a service behind the called one, or behind the gateway, does not answer. Repeat the call with the same
@@ -577,4 +586,13 @@ same request_id. A retry helps.
 """
 ERROR_REASON_INTERNAL_FAULT: ErrorReason.ValueType  # 709
 """INTERNAL: a fault of the server; its log has the details. Report it with the time of the call. A retry may help."""
+ERROR_REASON_RULES_MISSING: ErrorReason.ValueType  # 710
+"""FAILED_PRECONDITION: no engine has the rules with which the table began; metadata game and rules_version name them,
+package names the package that had them, if it is not croupier. Ask the operator to install the package again. A retry
+helps once it is installed.
+"""
+ERROR_REASON_RULES_FAILED: ErrorReason.ValueType  # 711
+"""FAILED_PRECONDITION: the rules of the game failed at this table; metadata game and package name them. Ask the operator
+to look at the log. A retry may help after RetryInfo: after three failures the table is tried again each minute.
+"""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

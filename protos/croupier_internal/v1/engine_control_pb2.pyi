@@ -57,10 +57,10 @@ class DescribeGamesResponse(_message.Message):
     IS_ROLLING_OUT_FIELD_NUMBER: _builtins.int
     REACTIONS_FIELD_NUMBER: _builtins.int
     is_rolling_out: _builtins.bool
-    """Whether other engines know other games, options or bots, because a roll-out is in progress."""
+    """Whether other engines know or offer other games, options or bots, because a roll-out is in progress."""
     @_builtins.property
     def games(self) -> _containers.RepeatedCompositeFieldContainer[_games_pb2.GameDescription]:
-        """The games, in the order to show them."""
+        """The games that all engines offer for new tables, as these get them, in the order to show them."""
 
     @_builtins.property
     def reactions(self) -> _containers.RepeatedCompositeFieldContainer[_games_pb2.ReactionDescription]:

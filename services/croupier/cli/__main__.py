@@ -14,8 +14,9 @@ from croupier.cli.commands.games import games
 from croupier.cli.commands.gateway import gateway_app
 from croupier.cli.commands.operator_options import health, keys, migrate, serve, up
 from croupier.cli.commands.player_options import play, replay_app
-from croupier.cli.faults import FAILED, CommandFault
+from croupier.cli.faults import FAILED, CommandFault, misused
 from croupier.cli.variables import warnings_of
+from croupier.games.registry import InvalidGames
 from croupier.runtime.printed_text import escaped
 from croupier_loadtest.command import load
 from croupier_loadtest.demo.command import demo
@@ -70,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app(arguments)
     except CommandFault as fault:
         fault.end(PROGRAM)
+    except InvalidGames as fault:
+        misused(str(fault)).end(PROGRAM)
     except Exception as error:  # noqa: BLE001 - its traceback is printed
         # Imported here: that takes longer than most commands.
         from croupier_client.errors import CroupierError

@@ -13,6 +13,7 @@ from croupier.engine.api.servicer import SERVICE_NAME, EngineServicer
 from croupier.engine.api.websocket.server import WebSocketServer
 from croupier.engine.assembly import assemble
 from croupier.engine.settings import EngineSettings
+from croupier.games.registry import InvalidGames, registry
 from croupier.runtime.admission.limits import limits_of
 from croupier.runtime.identity.links import links_by
 from croupier.runtime.identity.tokens import (
@@ -25,6 +26,7 @@ from croupier.runtime.identity.tokens import (
     load_private_key,
     load_public_key,
 )
+from croupier.runtime.server.program import SettingsError
 from croupier.runtime.server.service import Port, Resources, Service, WebSocketPort, now_milliseconds, run_service
 
 
@@ -35,7 +37,15 @@ def seed_source(shuffle_seed: str) -> Callable[[int], bytes]:
 
 
 def build(settings: EngineSettings, resources: Resources) -> Service:
-    """Wire the engine; raises SettingsError for an unusable key, and for a file of SQLite with an engine."""
+    """Wire the engine.
+
+    Raises SettingsError for an unusable key, for installed games that cannot be used together, and for a file of SQLite
+    with an engine.
+    """
+    try:
+        registry()
+    except InvalidGames as fault:
+        raise SettingsError(str(fault)) from None
 
     def local_clock() -> int:
         return now_milliseconds() + settings.clock_offset_milliseconds

@@ -9,7 +9,7 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry
 
-from croupier.engine.api.control_servicer import games_digest
+from croupier.engine.api.control_servicer import engine_games
 from croupier.engine.api.outbox import Outbox, ScoringPort
 from croupier.engine.api.stream_codec import StreamEncoder
 from croupier.engine.bots.worker_pool import BotWorkerPool, BotWorkers
@@ -33,6 +33,7 @@ from croupier.engine.storage.sqlite_writer import SqliteWriter
 from croupier.engine.storage.writer import EntryWriter
 from croupier.engine.tables.call_timeouts import CallTimeouts
 from croupier.engine.tables.entry_rate import EntryLimit
+from croupier.engine.tables.failing_rules import FailingRules
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.replays import ReplayCache
@@ -156,7 +157,7 @@ def assemble(
         new_seed=new_seed,
         random=secrets.SystemRandom().randrange,
         query_time=time_query(database, local_clock),
-        liveness=SqlLivenessStore(database, games_digest(), is_alone=is_alone),
+        liveness=SqlLivenessStore(database, engine_games(settings.offered_games), is_alone=is_alone),
         writer=SqliteWriter(database, threads) if isinstance(threads, SqliteThreads) else PostgresWriter(database),
         notifier=NullNotifier() if is_alone else PostgresNotifier(database, engine_id, logger),
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
@@ -177,19 +178,21 @@ def wire(
     metrics = ports.metrics
     clock = DatabaseClock(local_clock, ports.query_time, logger)
     store = SqlTableStore(database, ports.writer, ports.notifier.logs_extended, metrics)
-    outbox = Outbox(store, scoring, clock, metrics, logger)
+    failing = FailingRules(clock, metrics, logger)
+    outbox = Outbox(store, scoring, failing, clock, metrics, logger)
     liveness = EngineLiveness(ports.liveness, ports.engine_id, store.commits.is_responsive, clock, logger)
     background, load_queue = Background(logger), LoadQueue(settings.max_loads, metrics)
     tables = Tables(
         store,
         _new_table(settings, ports, store, outbox, liveness, background, clock, logger),
         load_queue,
-        ReplayCache(store, load_queue, background, StreamEncoder(), metrics),
+        ReplayCache(store, load_queue, background, StreamEncoder(), failing, metrics),
         clock,
         ports.new_seed,
         logger,
         settings.max_open_tables,
-        liveness.is_rolling_out,
+        liveness.living_games,
+        failing,
         min_bot_delay_milliseconds=settings.min_bot_delay_milliseconds,
         abandoned_milliseconds=settings.abandoned_seconds * 1000,
     )

@@ -21,6 +21,19 @@ class EngineMetrics:
             "Tables in play that this engine has in memory, by game and phase.",
             ["game", "phase"],
         )
+        self.tables_without_rules = gauge(
+            "croupier_tables_without_rules", "Tables in play whose rules no living engine has, by game.", ["game"]
+        )
+        self.rules_failures = counter(
+            "croupier_rules_failures", "Calls of the rules of a game that raised an error, by game.", ["game"]
+        )
+        self.rules_seconds = PlainHistogram(
+            "croupier_rules_seconds",
+            "Time of an action, a view, legal actions or a quick bot in the rules, of every 16th, in seconds, by game.",
+            LATENCY_BUCKETS_SECONDS,
+            registry,
+            "game",
+        )
         self.actions_accepted = counter("croupier_actions_accepted", "Actions stored, by game.", ["game"])
         self.actions_refused = counter("croupier_actions_refused", "Actions refused, by reason.", ["reason"])
         self.tables_ended = counter(

@@ -6,6 +6,7 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, ValidationInfo
 
 from croupier.engine.core.log import MAX_BOT_DELAY_MILLISECONDS
+from croupier.games.registry import installed_games
 from croupier.runtime.server.addresses import is_loopback
 from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings
 
@@ -21,6 +22,18 @@ def _on_loopback(value: Value, info: ValidationInfo) -> Value:
         flags = "--listen, --websocket-listen and --control-listen"
         raise ValueError(f"expected only with {flags} on loopback, since it is for tests")
     return value
+
+
+def _ids_of(text: str) -> tuple[str, ...]:
+    return tuple(word for word in map(str.strip, text.split(",")) if word)
+
+
+def _installed(text: str) -> str:
+    """Refuse a list with a game that is not installed."""
+    installed = installed_games()
+    if unknown := [game for game in _ids_of(text) if game not in installed]:
+        raise ValueError(f"unknown game {unknown[0]!r}: expected some of {', '.join(installed)}, with commas between")
+    return text
 
 
 class EngineSettings(ServiceSettings):
@@ -40,6 +53,11 @@ class EngineSettings(ServiceSettings):
     """host:port for the lobby."""
     metrics_listen: ListenAddress = "127.0.0.1:7729"
     """host:port for Prometheus."""
+    games: Annotated[str, AfterValidator(_installed)] = ""
+    """Ids of the games for new tables, in the order to show them, with commas between; all that are installed if empty.
+
+    All engines have the same. Tables of other games play on.
+    """
     max_open_tables: NonNegativeInt = 20_000
     """Tables in memory beyond which no more are opened here."""
     max_streams: PositiveInt = 50_000
@@ -83,3 +101,8 @@ class EngineSettings(ServiceSettings):
     """For tests only: the error of this engine's own clock. Refused beyond loopback."""
     shuffle_seed: Annotated[str, AfterValidator(_on_loopback)] = ""
     """For demonstrations and tests only: fixes the secret seed of every table. Refused beyond loopback."""
+
+    @property
+    def offered_games(self) -> tuple[str, ...]:
+        """The ids of the games for new tables; none of them stands for all."""
+        return _ids_of(self.games)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+from croupier.engine.core.guarded_rules import RulesUnusable
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.observation.logs import Logger
 from croupier.runtime.observation.tracing import context_without_span
@@ -11,7 +12,7 @@ from croupier.runtime.server.tasks import end_tasks
 
 
 class Background:
-    """Runs tasks to their end and logs their errors, except for Unavailable; after close() it starts no more."""
+    """Runs tasks to their end and logs their errors, unless that was done; after close() it starts no more."""
 
     def __init__(self, logger: Logger) -> None:
         # A dict keeps the order in which they started, so that runs of the simulation are reproducible.
@@ -35,8 +36,9 @@ class Background:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.pop(task, None)
-        # An outage is logged once, where the database or the other service was called.
-        if not task.cancelled() and (error := task.exception()) and not isinstance(error, Unavailable):
+        # An outage is logged once, where the database or the other service was called, and so are failures of rules.
+        is_logged = Unavailable, RulesUnusable
+        if not task.cancelled() and (error := task.exception()) and not isinstance(error, is_logged):
             self._logger.error("background task failed", exc_info=error)
 
     async def close(self, grace_seconds: float) -> None:

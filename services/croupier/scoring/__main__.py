@@ -7,7 +7,7 @@ from functools import partial
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from prometheus_client import CollectorRegistry
 
-from croupier.games.registry import installed_games
+from croupier.games.registry import InvalidGames, installed_games
 from croupier.runtime.admission.limits import limits_of
 from croupier.runtime.database.database import Database
 from croupier.runtime.identity.links import LinkVerifier
@@ -20,6 +20,7 @@ from croupier.runtime.identity.tokens import (
 )
 from croupier.runtime.observation.metrics import RpcMetrics
 from croupier.runtime.server.grpc_server import AddServices
+from croupier.runtime.server.program import SettingsError
 from croupier.runtime.server.service import Port, Resources, Service, now_milliseconds, run_service
 from croupier.runtime.server.tasks import repeat
 from croupier.scoring.housekeeping import delete_expired
@@ -44,14 +45,22 @@ def servicers(
 ) -> tuple[AddServices, AddServices]:
     """Return the services for players and for engines, on one ledger."""
     ledger = Ledger(database, clock)
-    verifier, games = LinkVerifier(engine_key, clock), tuple(installed_games())
-    players = ScoringServicer(ledger, StandingsStore(database), verifier, clock, games)
+    verifier = LinkVerifier(engine_key, clock)
+    players = ScoringServicer(ledger, StandingsStore(database), verifier, clock, _game_ids())
     control = ScoringControlServicer(ledger, entries_counter(registry))
     return players.add_to, control.add_to
 
 
+def _game_ids() -> tuple[str, ...]:
+    """Return the ids of all games; raises SettingsError for installed games that cannot be used."""
+    try:
+        return tuple(installed_games())
+    except InvalidGames as fault:
+        raise SettingsError(str(fault)) from None
+
+
 def build(settings: ScoringSettings, resources: Resources) -> Service:
-    """Wire scoring; raises SettingsError for an unusable key."""
+    """Wire scoring; raises SettingsError for an unusable key, or unusable games."""
     lobby = TokenVerifier(load_public_key(settings.lobby_public_key), PLAYER_AUDIENCE, now_milliseconds)
     engine_key = load_public_key(settings.engine_public_key)
     engine = TokenVerifier(engine_key, SCORING_CONTROL_AUDIENCE, now_milliseconds)

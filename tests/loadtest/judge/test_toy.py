@@ -14,8 +14,8 @@ from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, facts_pb2, scori
 from croupier_loadtest.judge.verdict import judge
 from croupier_loadtest.judge.violations import Invariant
 from croupier_loadtest.record import ABANDONED_MILLISECONDS, TableRecord
+from tests.engine.toys import toy_known
 from tests.games.toy import TOY
-from tests.loadtest.installing import toy_installed
 from tests.loadtest.judge.falsified_records import change_replay, change_sent
 from tests.loadtest.judge.falsified_rows import change_ledger
 from tests.loadtest.judge.played import SEATS, TABLE, AcceptedAction, EventRates, PlayedTable, played_with
@@ -42,7 +42,8 @@ OTHER = 1
 
 @pytest.fixture(scope="module", autouse=True)
 def known() -> Iterator[None]:
-    with toy_installed():
+    """Let the engine know the toy."""
+    with toy_known():
         yield
 
 

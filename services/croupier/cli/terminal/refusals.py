@@ -43,6 +43,8 @@ REFUSALS: Mapping[str, str] = MappingProxyType(
         "STORE_UNAVAILABLE": "the database does not answer: try again",
         "SERVICE_UNAVAILABLE": "a service does not answer: try again",
         "SERVICE_TIMEOUT": "the answer took too long: try again",
+        "RULES_MISSING": "the rules of the table are missing: tell the operator",
+        "RULES_FAILED": "the rules of the game have failed: tell the operator",
     }
 )
 """By reason the text in other languages than English; in English the message of the service says more."""

@@ -1,7 +1,7 @@
 """The engine's control service, for the lobby only."""
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, cast
@@ -19,10 +19,12 @@ from croupier.engine.api.table_codec import (
     encode_teams,
     encode_time_control,
 )
+from croupier.engine.core.living_games import EngineGames, installed_versions
 from croupier.engine.storage.port import TableStatus, TableStore
 from croupier.engine.tables.ended_tables import ended_tables
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.table_checks import Revision
+from croupier.games.interface import Game
 from croupier.games.registry import installed_games, rules_of
 from croupier.runtime.errors import NotPermitted, invalid_field
 from croupier.runtime.server.call import Call
@@ -37,21 +39,27 @@ SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EngineControlService"].full_
 MAX_TABLE_IDS = 500
 
 
+def engine_games(offered: Sequence[str] = ()) -> EngineGames:
+    """Return the games of this engine, which offers those of these ids for new tables, by default all."""
+    return EngineGames(games_digest(), installed_versions(), list(offered or installed_games()))
+
+
 def games_digest() -> str:
-    """Return a digest of what this engine offers: descriptions of games by number of seats and language, reactions.
+    """Return a digest of what this engine describes: its games by number of seats and language, and reactions.
 
     It reads all catalogues, so that no call waits for that.
     """
-    seat_counts = sorted({seats for game in installed_games().values() for seats in game.seats})
+    games = list(installed_games().values())
+    seat_counts = sorted({seats for game in games for seats in game.seats})
     digest = hashlib.sha256()
     for seats, language in product(seat_counts, LANGUAGES):
-        described = pb.DescribeGamesResponse(games=_encode_games(seats, language), reactions=encode_reactions(language))
+        encoded = _encode_games(games, seats, language)
+        described = pb.DescribeGamesResponse(games=encoded, reactions=encode_reactions(language))
         digest.update(described.SerializeToString(deterministic=True))
     return digest.hexdigest()
 
 
-def _encode_games(seats: int, language: str) -> list[games_pb2.GameDescription]:
-    games = installed_games().values()
+def _encode_games(games: Sequence[Game], seats: int, language: str) -> list[games_pb2.GameDescription]:
     return [encode_game(game, seats, language) for game in games if not seats or seats in game.seats]
 
 
@@ -68,11 +76,12 @@ class EngineControlServicer:
         engine_control_pb2_grpc.add_EngineControlServiceServicer_to_server(cast("Any", self), server)
 
     async def DescribeGames(self, request: pb.DescribeGamesRequest, call: Call) -> pb.DescribeGamesResponse:
-        """Return the games with their seats and options, with a number of seats those that have it."""
-        language = language_of(request.language)
+        """Return the games that all engines offer, as new tables get them; with a number of seats those with it."""
+        language, living = language_of(request.language), await self.tables.living_games()
+        games = [rules_of(game, version) for game, version in living.offered().items()]
         return pb.DescribeGamesResponse(
-            games=_encode_games(request.seat_count, language),
-            is_rolling_out=await self.tables.is_rolling_out(),
+            games=_encode_games(games, request.seat_count, language),
+            is_rolling_out=living.is_rolling_out,
             reactions=encode_reactions(language),
         )
 

@@ -6,9 +6,12 @@ from contextlib import suppress
 from typing import Protocol
 
 from croupier.engine.core.folded_table import FoldedTable
+from croupier.engine.core.guarded_rules import RulesUnusable
 from croupier.engine.core.reports import Report
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore, log_rows
+from croupier.engine.tables.failing_rules import FailingRules
+from croupier.games.registry import UnknownRules
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
@@ -45,15 +48,24 @@ class Outbox:
     """Delivers reports, table by table; while scoring is down they wait, and tables continue."""
 
     def __init__(
-        self, store: TableStore, scoring: ScoringPort, clock: Clock, metrics: EngineMetrics, logger: Logger
+        self,
+        store: TableStore,
+        scoring: ScoringPort,
+        failing: FailingRules,
+        clock: Clock,
+        metrics: EngineMetrics,
+        logger: Logger,
     ) -> None:
         self._store = store
         self.scoring = scoring
+        self._failing = failing
         self._clock = clock
         self._metrics = metrics
         self._logger = logger
         # All reports of each table with due ones, in the order in which tables reported.
         self._due: dict[str, Sequence[Report]] = {}
+        self._unknown: set[str] = set()
+        """The unknown rules of tables with reports, as they were logged."""
         self._wake = asyncio.Event()
 
     @property
@@ -94,8 +106,17 @@ class Outbox:
                 reports = await self._reports_of(table_id)
             except Unavailable:
                 raise
+            except RulesUnusable:
+                # It was logged where the rules failed.
+                continue
+            except UnknownRules as error:
+                # Perhaps another engine knows them; the reports wait until an engine does.
+                if str(error) not in self._unknown:
+                    self._unknown.add(str(error))
+                    self._logger.error("reports cannot be derived", table_id=table_id, why=str(error))
+                continue
             except Exception as error:
-                # Perhaps only newer engines know the rules of this table, or the format of its log.
+                # Perhaps only newer engines know the format of its log.
                 self._logger.error("reports cannot be derived", table_id=table_id, exc_info=error)
                 continue
             if reports and table_id not in self._due:
@@ -105,7 +126,7 @@ class Outbox:
         stored = await self._store.find(table_id)
         if stored is None:
             return ()
-        folded = FoldedTable(stored.config)
+        folded = FoldedTable(stored.config, self._failing.watch(stored.config))
         async for row in log_rows(self._store, table_id):
             folded.add(row)
         return folded.reports

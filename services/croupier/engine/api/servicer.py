@@ -118,7 +118,7 @@ class EngineServicer:
 
     async def _refusal(self, refusal: MalformedRequest) -> ServiceError:
         """Return a refusal of what this engine does not know; Unavailable in a roll-out: another may know it."""
-        if not await self.tables.is_rolling_out():
+        if not (await self.tables.living_games()).is_rolling_out:
             return refusal
         message = f"{refusal.message}; another engine may know it: try again"
         return Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, message, retry_after_seconds=1)

@@ -2,16 +2,19 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from croupier.engine.cluster.liveness import EngineLiveness
+from croupier.engine.core.guarded_rules import RETRY_SECONDS, RulesUnusable
 from croupier.engine.core.history import PackedLog
 from croupier.engine.core.log_codec import LogPacker, UnreadableLog, decode_entry
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import TableStore, log_rows
 from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
+from croupier.games.registry import registry
 from croupier.runtime.errors import ServiceError, Unavailable
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
@@ -28,6 +31,8 @@ CLAIM_MILLISECONDS = 2_000
 """An engine that claimed an overdue table has this long to act before another may claim it."""
 MAX_SWEPT_TABLES = 50
 MAINTENANCE_STEP = 20
+MAX_REPORTED = 10_000
+"""With so many faults that are in the log already, all of them may be logged again."""
 ARCHIVE_SECONDS = 30.0
 ARCHIVE_RETRY_MILLISECONDS = 3_600_000
 """The time after which a table that could not be archived is tried again."""
@@ -62,6 +67,8 @@ class Housekeeper:
     logger: Logger
     heartbeat_seconds: float = STREAM_HEARTBEAT_SECONDS
     archive_seconds: float = ARCHIVE_SECONDS
+    reported: set[tuple[str, int | str]] = field(default_factory=set)
+    """The rules by game and version, and the tables, whose faults were logged."""
 
     async def run(self) -> None:
         """Run all periodic work; runs until cancelled."""
@@ -77,15 +84,36 @@ class Housekeeper:
         phases: Counter[tuple[str, str]] = Counter()
         async for table in in_steps(list(self.tables.in_memory.values()), MAINTENANCE_STEP):
             table.subscribers.send_heartbeats(table.state.sequence)
-            phases[table.config.game, table.state.view(SPECTATOR).phase] += 1
+            # What the rules of one game raise was logged there, and must not end the work for others.
+            with suppress(RulesUnusable):
+                phases[table.config.game, table.state.view(SPECTATOR).phase] += 1
         gauge = self.metrics.tables_in_memory
         gauge.clear()
         for (game, phase), count in phases.items():
             gauge.labels(game, phase).set(count)
-        stored = await self.store.open_counts()
+        await self._count_stored(await self.store.open_counts())
+
+    async def _count_stored(self, stored: Mapping[tuple[str, int], int]) -> None:
+        """Set the gauges of open tables, given by game and rules version; rules that no engine has are logged once."""
         self.metrics.open_tables.clear()
-        for game, count in stored.items():
-            self.metrics.open_tables.labels(game).set(count)
+        for (game, _), count in stored.items():
+            self.metrics.open_tables.labels(game).inc(count)
+        self.metrics.tables_without_rules.clear()
+        if not (unknown := stored.keys() - registry().rules.keys()):
+            return
+        living = await self.tables.living_games()
+        for game, version in sorted(unknown):
+            if not living.may_be_known(game, version):
+                tables = stored[game, version]
+                self.metrics.tables_without_rules.labels(game).inc(tables)
+                self._log_once((game, version), "rules are missing", game=game, rules_version=version, tables=tables)
+
+    def _log_once(self, fault: tuple[str, int | str], event: str, **fields: object) -> None:
+        if len(self.reported) >= MAX_REPORTED:
+            self.reported.clear()
+        if fault not in self.reported:
+            self.reported.add(fault)
+            self.logger.error(event, **fields)
 
     async def sweep(self) -> None:
         """Load the overdue tables that no engine has in memory; a failed one does not block the others."""
@@ -94,15 +122,23 @@ class Housekeeper:
             return
         now = self.clock()
         overdue = await self.store.claim_overdue(now - OVERDUE_MILLISECONDS, now + CLAIM_MILLISECONDS, MAX_SWEPT_TABLES)
-        await asyncio.gather(*map(self._act_at, overdue))
+        can_act = await asyncio.gather(*map(self._act_at, overdue))
+        unusable = [table_id for table_id, can in zip(overdue, can_act, strict=True) if not can]
+        if unusable:
+            await self.store.postpone(unusable, now + RETRY_SECONDS * 1000)
 
-    async def _act_at(self, table_id: str) -> None:
+    async def _act_at(self, table_id: str) -> bool:
+        """Act at a table; return False if its rules are missing or fail, which is logged elsewhere."""
         try:
             (await self.tables.get(table_id)).schedule_turn()
+        except RulesUnusable:
+            return False
         except Exception as error:
-            is_too_new = isinstance(error, ServiceError) and error.reason == errors_pb2.ERROR_REASON_TABLE_TOO_NEW
-            if is_too_new or not isinstance(error, Unavailable):
+            if isinstance(error, ServiceError) and error.reason == errors_pb2.ERROR_REASON_TABLE_TOO_NEW:
+                self._log_once(("table", table_id), "table cannot be loaded", table_id=table_id, why=error.message)
+            elif not isinstance(error, Unavailable):
                 self.logger.error("table cannot be loaded", table_id=table_id, exc_info=error)
+        return True
 
     async def hand_over(self) -> None:
         """Hand all streams over while this engine is cut off from the database, and catch up once it is not.

@@ -5,13 +5,14 @@ which is recorded, so that no player's time runs out because of it: see core/com
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from sqlalchemy import Connection, delete, select
 
 from croupier.engine.core.compensation import Outage
+from croupier.engine.core.living_games import EngineGames, LivingGames, decode_engine_games
 from croupier.engine.storage.schema import ENGINES, OUTAGES, TABLES
 from croupier.engine.tables.turn_scheduler import Liveness
 from croupier.runtime.database.database import Database
@@ -51,8 +52,8 @@ class LivenessStore(Protocol):
     async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
         """Record an engine's heartbeat and the outages that it reveals; return all known outages."""
 
-    async def games_digests(self, now: int) -> Collection[str | None]:
-        """Return the different digests of the games that living engines know."""
+    async def living_games(self, now: int) -> LivingGames:
+        """Return the games of the living engines, first of this one."""
 
     async def leave(self, engine_id: str, now: int) -> None:
         """Record that an engine stops."""
@@ -93,9 +94,9 @@ class EngineLiveness(Liveness):
         """Whether this engine, one of several, has sent no heartbeat for so long that its players should leave."""
         return self.engines > 1 and self._clock() - self._heartbeat_at >= CUT_OFF_MILLISECONDS
 
-    async def is_rolling_out(self) -> bool:
-        """Return whether living engines know different games, options or bots; raises Unavailable."""
-        return len(await self._store.games_digests(self._clock())) > 1
+    async def living_games(self) -> LivingGames:
+        """Return the games of the living engines; raises Unavailable."""
+        return await self._store.living_games(self._clock())
 
     async def is_certain_of(self, moment: int) -> bool:
         if self.report.certain_until < moment:
@@ -147,10 +148,10 @@ class EngineLiveness(Liveness):
 class SqlLivenessStore(LivenessStore):
     """Each engine has a row while it is alive; another that finds the row too old records the outage."""
 
-    def __init__(self, database: Database, games_digest: str, *, is_alone: bool = False) -> None:
-        """`games_digest` is that of the games of this engine; `is_alone` whether no other may use the database."""
+    def __init__(self, database: Database, games: EngineGames, *, is_alone: bool = False) -> None:
+        """`games` are those of this engine; `is_alone` says whether no other may use the database."""
         self._database = database
-        self._games_digest = games_digest
+        self._games = games
         self._is_alone = is_alone
         self._report = LivenessReport(0, (), frozenset())
         self._omitted_at = 0
@@ -172,7 +173,7 @@ class SqlLivenessStore(LivenessStore):
         if self._is_alone and len(self._report.living) == 1 and connection.scalar(_ANY_OPEN) is None:
             return None
         # Its own row first: engines wait for no other rows, so they never deadlock.
-        before = _record_heartbeat(connection, engine_id, now, self._games_digest)
+        before = _record_heartbeat(connection, engine_id, now, self._games)
         if before is not None:
             before = max(before, self._omitted_at)
         dead = [(engine_id, before)] if before is not None and before < now - DEAD_AFTER_MILLISECONDS else []
@@ -184,12 +185,13 @@ class SqlLivenessStore(LivenessStore):
             min(now, *living.values()), tuple(Outage(*row) for row in connection.execute(known)), frozenset(living)
         )
 
-    async def games_digests(self, now: int) -> Collection[str | None]:
+    async def living_games(self, now: int) -> LivingGames:
         if self._is_alone:
-            return {self._games_digest}
+            return LivingGames((self._games,))
         living = ENGINES.c.heartbeat_at >= now - DEAD_AFTER_MILLISECONDS
-        query = select(ENGINES.c.games_digest).where(living).distinct()
-        return set(await self._database.read(lambda connection: connection.scalars(query).all()))
+        query = select(ENGINES.c.games_digest, ENGINES.c.games).where(living).distinct()
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return LivingGames((self._games, *[decode_engine_games(*row) for row in rows]))
 
     async def leave(self, engine_id: str, now: int) -> None:
         await self._database.write(_leave, engine_id, now)
@@ -201,11 +203,16 @@ def _leave(connection: Connection, engine_id: str, now: int) -> None:
         _record_outages(connection, [(engine_id, now)], now)
 
 
-def _record_heartbeat(connection: Connection, engine_id: str, now: int, games_digest: str) -> int | None:
+def _record_heartbeat(connection: Connection, engine_id: str, now: int, games: EngineGames) -> int | None:
     """Record a heartbeat, and return the time of the one before."""
     query = select(ENGINES.c.heartbeat_at).where(ENGINES.c.engine_id == engine_id)
     before: int | None = connection.scalar(query)
-    values = {"engine_id": engine_id, "heartbeat_at": now, "games_digest": games_digest}
+    values = {
+        "engine_id": engine_id,
+        "heartbeat_at": now,
+        "games_digest": games.digest,
+        "games": games.encode(),
+    }
     heartbeat = insert_into(connection.dialect.name, ENGINES).values(values)
     connection.execute(
         heartbeat.on_conflict_do_update(

@@ -12,6 +12,7 @@ from croupier.engine.core.clock import (
     new_clock,
     next_due,
 )
+from croupier.engine.core.guarded_rules import GuardedRules, RulesWatch, guarded_rules
 from croupier.engine.core.log import (
     ActedBy,
     AwaySet,
@@ -51,7 +52,6 @@ from croupier.games.interface import (
     ShuffleNeeded,
     State,
 )
-from croupier.games.registry import rules_of
 
 ABANDONED = "abandoned"
 """The limit of the time for which all people of a table are away, and the reason for an end at it."""
@@ -88,7 +88,7 @@ class TableState(NamedTuple):
     `ended` is the end at a limit of the operator; `game` then stays as it was.
     """
 
-    rules: Game
+    rules: GuardedRules
     sequence: int
     at: int
     game: State
@@ -150,20 +150,23 @@ Effect: TypeAlias = tuple[tuple[Fact, ...], TableState, bool, int]
 """The fields of a transition but its entry, which has the deadline of the table after it."""
 
 
-def new_table(config: TableConfig) -> TableState:
-    """Return the table before its first entry; raises UnknownRules for an unknown version of rules."""
-    rules = rules_of(config.game, config.rules_version)
+def new_table(config: TableConfig, watch: RulesWatch | None = None) -> TableState:
+    """Return the table before its first entry, whose rules are watched; raises UnknownRules for an unknown version."""
+    rules = guarded_rules(config, watch)
     game = rules.new(config.seat_count, config.options)
     return TableState(rules, 0, 0, game, new_clock(config.seat_count, config.clock), None, (), is_over=False)
 
 
 def transition_of(config: TableConfig, table: TableState, entry: Entry) -> Transition:
-    """Return the transition of the next entry.
+    """Return the transition of the next entry of the log.
 
-    Raises IllegalAction if the rules refuse it, and ValueError for an entry after the end of the table.
+    Raises RulesUnusable if the rules, which accepted it, refuse it now, ValueError for an entry after the table's end.
     """
     sequence, at, _, event, acted_by, _ = entry
-    return Transition(entry, *_effect(config, table, sequence, at, event, acted_by))
+    try:
+        return Transition(entry, *_effect(config, table, sequence, at, event, acted_by))
+    except IllegalAction as refusal:
+        raise table.rules.failed(refusal) from None
 
 
 def _effect(
@@ -174,8 +177,7 @@ def _effect(
     if not isinstance(event, Event):
         return _non_game_effect(config, table, sequence, at, event)
     rules = table.rules
-    game, facts = rules.apply(table.game, event)
-    awaiting = rules.awaiting(game)
+    game, facts, awaiting = rules.step(table.game, event)
     to_act = awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
     is_over = isinstance(awaiting, GameOver)
     clock = clock_after(table.clock, config.clock, at, event, acted_by, to_act)

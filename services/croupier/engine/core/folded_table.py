@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from croupier.engine.core.decide import MAX_ASKED
 from croupier.engine.core.fold import Transition, new_table, transition_of, transitions_from
+from croupier.engine.core.guarded_rules import RulesWatch
 from croupier.engine.core.history import History
 from croupier.engine.core.log import AwaySet, Proposed, TableConfig, Voted, request_hash
 from croupier.engine.core.log_codec import Row, decode_entry
@@ -33,10 +34,13 @@ Request: TypeAlias = SeatActed | Proposed | Voted | AwaySet
 class FoldedTable:
     """The fold of a table's log: its state, its entries, and what follows from them."""
 
-    def __init__(self, config: TableConfig) -> None:
-        """Begin with the table before its first entry; raises UnknownRules for an unknown version of rules."""
+    def __init__(self, config: TableConfig, watch: RulesWatch | None = None) -> None:
+        """Begin with the table before its first entry, whose rules are watched.
+
+        Raises UnknownRules for an unknown version of rules, RulesUnusable if they fail.
+        """
         self.config = config
-        self.state = new_table(config)
+        self.state = new_table(config, watch)
         self.entries = History(config.table_id)
         self.reports: list[Report] = []
         self.answers: defaultdict[Seat, dict[str | bytes, int]] = defaultdict(dict)
@@ -51,12 +55,12 @@ class FoldedTable:
         self._checkpoints = [self.state]
 
     def add(self, row: Row) -> None:
-        """Add the row of the next entry; raises UnreadableLog."""
+        """Add the row of the next entry; raises UnreadableLog, RulesUnusable."""
         entry = decode_entry(self.config.table_id, *row)
         self.apply(transition_of(self.config, self.state, entry))
 
     def apply(self, transition: Transition) -> None:
-        """Add the transition of the next entry."""
+        """Add the transition of the next entry; raises RulesUnusable, when only its reports are missing."""
         entry = transition.entry
         sequence, at, _, event, _, request_id = entry
         self.state = transition.after
@@ -67,11 +71,11 @@ class FoldedTable:
             self.left_at[event.seat].append(at)
         if sequence % CHECKPOINT_ENTRIES == 0:
             self._checkpoints = [*self._checkpoints[-MAX_CHECKPOINTS + 1 :], self.state]
-        if transition.reports:
-            self.reports += reports_of_transition(self.config, transition)
         if request_id and isinstance(event, Request):
             self.answers[event.seat][request_id] = sequence
             self._has_hashes = self._has_hashes or isinstance(request_id, bytes)
+        if transition.reports:
+            self.reports += reports_of_transition(self.config, transition)
 
     @property
     def finished_at(self) -> int | None:

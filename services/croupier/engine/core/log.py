@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
@@ -54,7 +54,10 @@ class ClockConfig:
 
 @dataclass(frozen=True, slots=True)
 class TableConfig:
-    """The configuration of a table. A prepared table has no seats but that of its host, and no access for others."""
+    """The configuration of a table. A prepared table has no seats but that of its host, and no access for others.
+
+    `package` is that of its rules with its version, for example "croupier-hearts 1.2.0"; empty for croupier's own.
+    """
 
     table_id: str
     game: str
@@ -66,6 +69,7 @@ class TableConfig:
     seats: tuple[SeatConfig, ...] = ()
     client_seeds: tuple[bytes, ...] = ()
     access: TableAccess = SEATED
+    package: str = field(default="", compare=False)
 
     @property
     def commitment(self) -> str:

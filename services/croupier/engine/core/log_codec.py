@@ -305,6 +305,7 @@ def encode_config(config: TableConfig) -> str:
             "seats": [[seat.player_id, seat.name, seat.bot] for seat in config.seats],
             "client_seeds": [seed.hex() for seed in config.client_seeds],
             "access": asdict(config.access),
+            **({"package": config.package} if config.package else {}),
         }
     )
 
@@ -324,6 +325,7 @@ def decode_config(table_id: str, game: str, rules_version: int, seed: bytes, tex
             seats=tuple(SeatConfig(*seat) for seat in fields["seats"]),
             client_seeds=tuple(bytes.fromhex(added) for added in fields["client_seeds"]),
             access=_decode_access(fields["access"]) if fields["v"] > 1 else SEATED,
+            package=str(fields.get("package", "")),
         )
 
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from croupier.engine.core.fold import new_table, transition_of
+from croupier.engine.core.guarded_rules import RulesWatch
 from croupier.engine.core.log import ActedBy, NonGameEvent, TableConfig, TableEnded
 from croupier.engine.core.log_codec import Row, decode_entry
 from croupier.games.actions import encode_action
@@ -51,9 +52,9 @@ def replay_parts(replay: bytes) -> Iterator[str]:
 class ReplayFold:
     """The fold of a log into its replay file, compressed by gzip."""
 
-    def __init__(self, config: TableConfig) -> None:
+    def __init__(self, config: TableConfig, watch: RulesWatch | None = None) -> None:
         self._config = config
-        self._table = new_table(config)
+        self._table = new_table(config, watch)
         self._sequence = 0
         self._members: list[bytes] = []
         self._lines = [_line_text(header_line(config))]

@@ -1,5 +1,7 @@
 """Claims of due work: all engines look for it, and each piece is done by the engine that claims it first."""
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 
 from croupier.engine.storage.schema import DEADLINES
@@ -8,6 +10,12 @@ from croupier.engine.storage.schema import DEADLINES
 def claim_overdue(connection: sa.Connection, before: int, until: int, limit: int) -> list[str]:
     """Claim open tables as TableStore.claim_overdue does, by their rows of deadlines."""
     return claim(connection, DEADLINES.c.at, DEADLINES.c.at < before, until, limit)
+
+
+def postpone(connection: sa.Connection, table_ids: Sequence[str], until: int) -> None:
+    """Postpone claims as TableStore.postpone does, by their rows of deadlines."""
+    is_earlier = sa.and_(DEADLINES.c.table_id.in_(table_ids), DEADLINES.c.at < until)
+    claim(connection, DEADLINES.c.at, is_earlier, until, len(table_ids))
 
 
 def claim(

@@ -98,6 +98,9 @@ class TableStore(Protocol):
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Claim open tables whose deadlines passed before `before`, oldest first, until `until`."""
 
+    async def postpone(self, table_ids: Sequence[str], until: int) -> None:
+        """Let open tables that nobody can play for now be claimed no earlier than at `until`."""
+
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, TableStatus]:
         """Return the status of each table that exists."""
 
@@ -107,8 +110,8 @@ class TableStore(Protocol):
     async def ended_after(self, position: tuple[int, str], limit: int) -> list[tuple[int, str]]:
         """Return the next tables in the order of the times at which their games ended, each after this time."""
 
-    async def open_counts(self) -> dict[str, int]:
-        """Return the number of open tables of each game."""
+    async def open_counts(self) -> dict[tuple[str, int], int]:
+        """Return the number of open tables by game and rules version."""
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         """Claim tables whose reports were not delivered in time, until `until`."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 from croupier.engine.core.log import TableConfig
-from croupier.engine.storage.claims import claim_overdue
+from croupier.engine.storage.claims import claim_overdue, postpone
 from croupier.engine.storage.writer import (
     Append,
     EntryWriter,
@@ -74,6 +74,9 @@ class PostgresWriter(EntryWriter):
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         return await self._database.write(claim_overdue, before, until, limit)
+
+    async def postpone(self, table_ids: Sequence[str], until: int) -> None:
+        await self._database.write(postpone, table_ids, until)
 
     def close(self) -> None:
         """Give up the write under way, and close the connection."""

@@ -104,7 +104,8 @@ ENGINES = Table(
     METADATA,
     Column("engine_id", String(64), primary_key=True),
     Column("heartbeat_at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
-    Column("games_digest", String(64)),  # of the games that it knows; engines of earlier versions have none
+    Column("games_digest", String(64)),  # of the descriptions of its games; engines of earlier versions have none
+    Column("games", Text),  # JSON of core/living_games.py: versions and offered games; earlier versions have none
 )
 
 OUTAGES = Table(

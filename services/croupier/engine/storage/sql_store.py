@@ -124,19 +124,19 @@ class SqlTableStore(TableStore):
         rows = await self._database.read(lambda connection: connection.execute(query).all())
         return [(row.finished_at, row.table_id) for row in rows]
 
-    async def open_counts(self) -> dict[str, int]:
-        query = (
-            sa.select(TABLES.c.game, sa.func.count().label("open"))
-            .where(TABLES.c.status == "open")
-            .group_by(TABLES.c.game)
-        )
+    async def open_counts(self) -> dict[tuple[str, int], int]:
+        rules = TABLES.c.game, TABLES.c.rules_version
+        query = sa.select(*rules, sa.func.count().label("open")).where(TABLES.c.status == "open").group_by(*rules)
         rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return {row.game: row.open for row in rows}
+        return {(row.game, row.rules_version): row.open for row in rows}
 
     # Claims and reports
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         return await self._writer.claim_overdue(before, until, limit)
+
+    async def postpone(self, table_ids: Sequence[str], until: int) -> None:
+        await self._writer.postpone(table_ids, until)
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         is_due = sa.and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)

@@ -72,6 +72,9 @@ class SqliteWriter(EntryWriter):
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         return await self._database.write(self._claim, before, until, limit)
 
+    async def postpone(self, table_ids: Sequence[str], until: int) -> None:
+        await self._database.write(self._postpone, table_ids, until)
+
     def close(self) -> None:
         """Do nothing: it has no connection of its own."""
 
@@ -104,6 +107,10 @@ class SqliteWriter(EntryWriter):
         claimed = [table_id for _, table_id in overdue[:limit]]
         deadlines.update(dict.fromkeys(claimed, until))
         return claimed
+
+    def _postpone(self, _connection: Connection, table_ids: Sequence[str], until: int) -> None:
+        if (deadlines := self._deadlines) is not None:
+            deadlines.update((table_id, until) for table_id in table_ids if deadlines.get(table_id, until) < until)
 
 
 def is_one_row(appends: Sequence[Append]) -> bool:

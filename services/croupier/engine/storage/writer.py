@@ -78,6 +78,9 @@ class EntryWriter(Protocol):
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Claim open tables as TableStore.claim_overdue does."""
 
+    async def postpone(self, table_ids: Sequence[str], until: int) -> None:
+        """Postpone claims as TableStore.postpone does."""
+
     def close(self) -> None:
         """Release all resources; the outcome of a write under way is of no interest any more."""
 

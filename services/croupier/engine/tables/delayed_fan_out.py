@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from croupier.engine.core.fold import Transition, new_table, transition_of
 from croupier.engine.core.folded_table import MAX_RESUMED_ENTRIES
+from croupier.engine.core.guarded_rules import RulesWatch
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.tables.subscription import Encoder, Presence, Subscription, fan_out, show_presence
 from croupier.engine.tables.turn_scheduler import TurnTimer
@@ -27,9 +28,9 @@ class DelayedFanOut:
     minutes, and is bounded by the delay and by the entries, reactions and presences that a table may have in that time.
     """
 
-    def __init__(self, config: TableConfig, encoder: Encoder, clock: Clock) -> None:
+    def __init__(self, config: TableConfig, encoder: Encoder, clock: Clock, watch: RulesWatch | None = None) -> None:
         self.streams: dict[Subscription, None] = {}
-        self.state = new_table(config)
+        self.state = new_table(config, watch)
         """The table as spectators know it."""
         self.presence: Presence | None = None
         """The presence as spectators know it; None if that was not recorded."""

@@ -40,6 +40,13 @@ class TablesInMemory:
         self._keep(table)
         self.use(table.config.table_id)
 
+    def remove(self, table_id: str) -> Table | None:
+        """Remove a table, and return it; None if it is not in memory."""
+        table = self._live.pop(table_id, None) or self._finished.pop(table_id, None)
+        if table is not None:
+            self._retire(table)
+        return table
+
     def use(self, table_id: str) -> None:
         """Record that a table is used now."""
         self._used_at[table_id] = self._clock()

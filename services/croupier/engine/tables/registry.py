@@ -10,10 +10,13 @@ from typing import NamedTuple
 from croupier.engine.core.access import Need, Visitor, check_access, has_seat
 from croupier.engine.core.fold import advance, new_table
 from croupier.engine.core.folded_table import FoldedTable
+from croupier.engine.core.guarded_rules import RulesUnusable
+from croupier.engine.core.living_games import LivingGames
 from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.core.shuffles import SEED_BYTES, revised_seed
 from croupier.engine.storage.port import StoredTable, TableStore, log_rows
+from croupier.engine.tables.failing_rules import FailingRules
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.memory import TablesInMemory
 from croupier.engine.tables.replays import Replay, ReplayCache
@@ -23,14 +26,16 @@ from croupier.engine.tables.table_checks import (
     Revision,
     check_clock,
     check_repeat,
+    check_rules,
     check_seats,
     config_by,
-    known_game,
-    known_rules,
+    offered_game,
     revised_config,
+    unknown_rules,
 )
 from croupier.games.facts import SPECTATOR, Viewer
 from croupier.games.interface import OptionValue
+from croupier.games.registry import UnknownRules
 from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, Unavailable, decode_id
 from croupier.runtime.identity.tokens import Clock
 from croupier.runtime.observation.logs import Logger
@@ -60,13 +65,14 @@ class Tables:
         new_seed: Callable[[int], bytes],
         logger: Logger,
         max_open_tables: int,
-        is_rolling_out: Callable[[], Awaitable[bool]],
+        living_games: Callable[[], Awaitable[LivingGames]],
+        failing: FailingRules,
         min_bot_delay_milliseconds: int = 0,
         abandoned_milliseconds: int = 0,
     ) -> None:
         """Make a registry without tables; `new_table` makes one that a player of a network created.
 
-        `is_rolling_out` returns whether other engines know other games; raises Unavailable.
+        `living_games` returns the games of all living engines; raises Unavailable.
         """
         self._store = store
         self._new_table = new_table
@@ -76,7 +82,8 @@ class Tables:
         self._new_seed = new_seed
         self._logger = logger
         self._max_open_tables = max_open_tables
-        self.is_rolling_out = is_rolling_out
+        self.living_games = living_games
+        self._failing = failing
         self._min_bot_delay_milliseconds = min_bot_delay_milliseconds
         self._abandoned_milliseconds = abandoned_milliseconds
         self._memory = TablesInMemory(clock)
@@ -123,12 +130,13 @@ class Tables:
         if host_player_id:
             decode_id("host_player_id", host_player_id)
         host = (SeatConfig(host_player_id, ""),) if host_player_id else ()
-        async with self._refusing_for_all_engines():
-            requested = self._requested(table_id, game, seats, options, clock)
+        async with self._refusing_for_all_engines() as living:
+            requested = self._requested(table_id, game, seats, options, clock, living)
             stored = await self._store.prepare(replace(requested, seats=host), self._clock(), network)
             if revision and stored.game == game:
                 return replace(requested, seed=revised_seed(stored.seed, revision))
-            check_repeat(stored, requested, options)
+            async with self._refusing_unknown_rules(stored):
+                check_repeat(stored, requested, options)
             return stored
 
     async def check(
@@ -139,15 +147,21 @@ class Tables:
         A bot delay below the operator's minimum is raised to it, and the clock gets the operator's time of abandonment.
         Raises MalformedRequest with the wrong field; Unavailable instead if another engine may know it in a roll-out.
         """
-        async with self._refusing_for_all_engines():
-            return self._requested(table_id, game, seats, options, clock)
+        async with self._refusing_for_all_engines() as living:
+            return self._requested(table_id, game, seats, options, clock, living)
 
     def _requested(
-        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
+        self,
+        table_id: str,
+        game: str,
+        seats: int,
+        options: Mapping[str, OptionValue],
+        clock: ClockConfig,
+        living: LivingGames,
     ) -> TableConfig:
         self._refuse_if_draining()
         decode_id("table_id", table_id)
-        rules = known_game(game)
+        rules = offered_game(game, living)
         check_clock(clock)
         clock = replace(
             clock,
@@ -167,18 +181,20 @@ class Tables:
         """Open a prepared table and deal; repeats change nothing.
 
         Raises NotFound, MalformedRequest, LimitReached, AlreadyExists if it is open with other seats; Unavailable for
-        what another engine may know in a roll-out.
+        what another engine may know in a roll-out, RulesUnusable.
         """
         self._refuse_if_draining()
         stored = await self._stored(table_id)
-        async with self._refusing_for_all_engines():
+        rules_version = stored.config.rules_version if revision is None else revision.rules_version
+        started = replace(stored.config, rules_version=rules_version)
+        async with self._refusing_for_all_engines(), self._refusing_unknown_rules(started):
             prepared = stored.config if revision is None else revised_config(stored, revision, len(seats))
-            known_rules(prepared)
+            check_rules(prepared)
             config = replace(prepared, seats=tuple(seats), client_seeds=tuple(client_seeds), access=access)
             check_seats(config)
         if stored.is_prepared:
             with self._slot_for(table_id):
-                first = advance(config, new_table(config), self._clock(), None)
+                first = advance(config, new_table(config, self._failing.watch(config)), self._clock(), None)
                 if await self._store.open(config, [each.entry for each in first], first[-1].after.turn):
                     table = (await self._loaded(stored._replace(config=config), is_urgent=True)).table
                     table.is_last_writer = True
@@ -190,15 +206,24 @@ class Tables:
             raise AlreadyExists(errors_pb2.ERROR_REASON_TABLE_ALREADY_OPEN, "the table is open with other seats")
 
     @asynccontextmanager
-    async def _refusing_for_all_engines(self) -> AsyncIterator[None]:
-        """Raise Unavailable in place of a refusal if other engines know other games: one of them may accept it."""
+    async def _refusing_for_all_engines(self) -> AsyncIterator[LivingGames]:
+        """Yield the games of all engines; Unavailable replaces a refusal if they differ: another may accept it."""
+        living = await self.living_games()
         try:
-            yield
+            yield living
         except (MalformedRequest, AlreadyExists) as refusal:
-            if await self.is_rolling_out():
+            if living.is_rolling_out:
                 message = f"{refusal.message}; another engine may know it: try again"
                 raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, message, retry_after_seconds=1) from None
             raise
+
+    @asynccontextmanager
+    async def _refusing_unknown_rules(self, config: TableConfig) -> AsyncIterator[None]:
+        """Raise the refusal of a table in place of UnknownRules."""
+        try:
+            yield
+        except UnknownRules as fault:
+            raise unknown_rules(config, fault, await self.living_games()) from None
 
     @contextmanager
     def _slot_for(self, table_id: str) -> Iterator[None]:
@@ -262,7 +287,7 @@ class Tables:
         """Return an open or finished table, in memory or stored; concurrent callers share the query.
 
         A prepared table is found for links only. Raises NotFound for any other table, and for one that does not exist
-        for the visitor; Unavailable while the engine stops.
+        for the visitor; Unavailable while the engine stops; RulesUnusable if its rules are missing, or it is set aside.
         """
         self._refuse_if_draining()
         found: Table | StoredTable | None = self._memory.get(table_id)
@@ -276,7 +301,9 @@ class Tables:
         if isinstance(found, Table):
             self._memory.use(table_id)
         else:
-            known_rules(found.config)
+            self._failing.check(table_id)
+            async with self._refusing_unknown_rules(found.config):
+                check_rules(found.config)
         return found
 
     def _is_over_for(self, found: StoredTable, visitor: Visitor) -> bool:
@@ -300,7 +327,8 @@ class Tables:
         async with self._load_queue.turn(table_id):
             self._refuse_if_draining()
             with self._readable(table_id):
-                folded = FoldedTable(stored.config)
+                watch = self._failing.watch(stored.config, partial(self._set_aside, table_id))
+                folded = FoldedTable(stored.config, watch)
                 async for row in log_rows(self._store, table_id):
                     folded.add(row)
         self._refuse_if_draining()
@@ -310,6 +338,10 @@ class Tables:
         table = self._new_table(folded, stored.network)
         self._memory.add(table)
         return Loaded(table, folded.state.sequence)
+
+    def _set_aside(self, table_id: str, refusal: RulesUnusable) -> None:
+        if (table := self._memory.remove(table_id)) is not None:
+            table.subscribers.refuse(refusal)
 
     async def _stored(self, table_id: str) -> StoredTable:
         decode_id("table_id", table_id)

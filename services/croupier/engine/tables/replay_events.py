@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Iterator
 
 from croupier.engine.core.fold import Transition, new_table, transition_of
+from croupier.engine.core.guarded_rules import RulesWatch
 from croupier.engine.core.log import TableConfig
 from croupier.engine.core.log_codec import Row, decode_entry
 from croupier.engine.tables.subscription import Encoder, encode_transition
@@ -30,11 +31,11 @@ class ReplayEventsFold:
     A part is a WatchReplayResponse: it has several events under the number under which a message of a stream has one.
     """
 
-    def __init__(self, encoder: Encoder, config: TableConfig, viewer: Viewer) -> None:
+    def __init__(self, encoder: Encoder, config: TableConfig, viewer: Viewer, watch: RulesWatch | None = None) -> None:
         self._encoder = encoder
         self._config = config
         self._viewer = viewer
-        self._table = new_table(config)
+        self._table = new_table(config, watch)
         self._part: list[bytes] = []
         self._part_bytes = 0
         self._compressed: list[bytes] = []

@@ -10,6 +10,7 @@ from croupier.engine.core.log_codec import Row
 from croupier.engine.core.replay import ReplayFold
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import STEP_ROWS, StoredTable, TableStore, log_rows
+from croupier.engine.tables.failing_rules import FailingRules
 from croupier.engine.tables.loading import LoadQueue
 from croupier.engine.tables.replay_events import ReplayEventsFold
 from croupier.engine.tables.subscription import Encoder
@@ -49,6 +50,7 @@ class ReplayCache:
         load_queue: LoadQueue,
         background: Background,
         encoder: Encoder,
+        failing: FailingRules,
         metrics: EngineMetrics,
         max_bytes: int = MAX_REPLAY_CACHE_BYTES,
     ) -> None:
@@ -56,6 +58,7 @@ class ReplayCache:
         self._load_queue = load_queue
         self._background = background
         self._encoder = encoder
+        self._failing = failing
         self._built_count = metrics.replays_built
         self._max_bytes = max_bytes
         self._replays: OrderedDict[str, bytes] = OrderedDict()
@@ -66,7 +69,7 @@ class ReplayCache:
     async def get(self, table: Table | StoredTable, is_urgent: bool, viewer: Viewer | None = None) -> Replay:
         """Return the file of a finished table, or its events for a viewer; concurrent callers share its building.
 
-        No bytes if the table has been deleted. Raises UnreadableLog, Unavailable if too many strangers wait for logs.
+        No bytes if the table has been deleted. Raises UnreadableLog, RulesUnusable; Unavailable if too many wait.
         """
         key = _key(table, viewer)
         if (known := self._replays.get(key)) is not None:
@@ -116,7 +119,8 @@ class ReplayCache:
         return log_rows(self._store, table.config.table_id)
 
     def _new_fold(self, config: TableConfig, viewer: Viewer | None) -> _Fold:
-        return ReplayFold(config) if viewer is None else ReplayEventsFold(self._encoder, config, viewer)
+        watch = self._failing.watch(config)
+        return ReplayFold(config, watch) if viewer is None else ReplayEventsFold(self._encoder, config, viewer, watch)
 
 
 def _key(table: Table | StoredTable, viewer: Viewer | None) -> str:

@@ -91,7 +91,7 @@ class Subscribers:
         return self._folded.state.sequence if is_first else 0
 
     async def _open_delayed(self) -> DelayedFanOut:
-        delayed = DelayedFanOut(self._config, self._encoder, self._clock)
+        delayed = DelayedFanOut(self._config, self._encoder, self._clock, self._folded.state.rules.watch)
         while delayed.sequence < self._folded.state.sequence:
             await delayed.add_entries(self._folded.entries.after(delayed.sequence))
         self.delayed = delayed
@@ -275,6 +275,15 @@ class Subscribers:
         notice = self._encoder.resume_notice()
         for stream in self._all():
             stream.hand_over(notice)
+        self._close_all()
+
+    def refuse(self, refusal: ServiceError) -> None:
+        """End all streams with a refusal: the table cannot be followed for now."""
+        for stream in self._all():
+            stream.close(refusal)
+        self._close_all()
+
+    def _close_all(self) -> None:
         self.close()
         if self.delayed is not None:
             self.delayed.close()

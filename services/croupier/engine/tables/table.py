@@ -10,6 +10,7 @@ from croupier.engine.core import decide
 from croupier.engine.core.access import Need, Visitor, check_access, not_seated
 from croupier.engine.core.fold import TableState, Transition, Turn, transition_of
 from croupier.engine.core.folded_table import FoldedTable, Request
+from croupier.engine.core.guarded_rules import RulesUnusable
 from croupier.engine.core.history import History
 from croupier.engine.core.log import AwaySet, Entry, Proposed, TableConfig, TableEnded, Voted
 from croupier.engine.core.log_codec import decode_entry, rows_of
@@ -407,8 +408,12 @@ class Table:
         reports_before = len(folded.reports)
         for transition in transitions:
             self.entry_rate.count(transition.entry.at)
-            folded.apply(transition)
-            self.subscribers.publish(transition, is_last=transition is last)
+            try:
+                folded.apply(transition)
+                self.subscribers.publish(transition, is_last=transition is last)
+            except RulesUnusable as refusal:
+                # The entry is durable; those who would miss it open their streams again.
+                self.subscribers.refuse(refusal)
         if len(folded.reports) > reports_before:
             self._report(self.config.table_id, folded.reports)
         self.schedule_turn()

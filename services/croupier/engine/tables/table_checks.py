@@ -4,15 +4,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from croupier.engine.core.guarded_rules import rules_missing
+from croupier.engine.core.living_games import LivingGames
 from croupier.engine.core.log import MAX_BOT_DELAY_MILLISECONDS, ClockConfig, TableConfig
 from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES, revised_seed
 from croupier.engine.storage.port import StoredTable
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
-from croupier.games.registry import UnknownRules, bots_of, installed_games, rules_of
+from croupier.games.registry import OWN, UnknownRules, bots_of, registry, rules_of
 from croupier.runtime.errors import (
     MAX_ID_CHARACTERS,
     AlreadyExists,
     MalformedRequest,
+    ServiceError,
     Unavailable,
     decode_id,
     invalid_field,
@@ -42,36 +45,33 @@ class Revision(NamedTuple):
     clock: ClockConfig
 
 
-def known_game(game: str) -> Game:
-    """Return a game in its current version; raises MalformedRequest for an unknown one."""
-    if game not in installed_games():
+def offered_game(game: str, living: LivingGames) -> Game:
+    """Return a game as all engines offer it for new tables; raises MalformedRequest for one that they do not offer."""
+    offered = living.offered()
+    if game not in offered:
         raise MalformedRequest(
             errors_pb2.ERROR_REASON_UNKNOWN_GAME,
-            f"invalid game {game[:MAX_ID_CHARACTERS]!r}: expected {' or '.join(installed_games())}",
+            f"invalid game {game[:MAX_ID_CHARACTERS]!r}: expected {' or '.join(offered)}",
             field="game",
         )
-    return installed_games()[game]
+    return rules_of(game, offered[game])
 
 
-def known_rules(config: TableConfig) -> Game:
-    """Return the rules of a table's start; raises Unavailable if only newer engines know them, or one of its options.
+def check_rules(config: TableConfig) -> None:
+    """Raise UnknownRules unless the rules of a table's start are known, Unavailable for an option that they lack.
 
     Rules ignore an option that they do not know: the engine would play another game.
     """
-    rules = known_version(config.game, config.rules_version)
     try:
-        resolve_options(rules, config.seat_count, config.options)
+        resolve_options(rules_of(config.game, config.rules_version), config.seat_count, config.options)
     except InvalidOption as fault:
         raise _too_new(fault) from None
-    return rules
 
 
-def known_version(game: str, rules_version: int) -> Game:
-    """Return the rules of a version; raises Unavailable if only newer engines know them."""
-    try:
-        return rules_of(game, rules_version)
-    except UnknownRules as fault:
-        raise _too_new(fault) from None
+def unknown_rules(config: TableConfig, fault: UnknownRules, living: LivingGames) -> ServiceError:
+    """Return the refusal of a table whose rules this engine does not have; Unavailable if another may have them."""
+    is_elsewhere = living.may_be_known(config.game, config.rules_version)
+    return _too_new(fault) if is_elsewhere else rules_missing(config)
 
 
 def _too_new(fault: Exception) -> Unavailable:
@@ -89,14 +89,27 @@ def config_by(
             raise invalid_field("seat_count", str(fault)) from None
         field = f"options.{fault.option[:MAX_ID_CHARACTERS]}"
         raise MalformedRequest(errors_pb2.ERROR_REASON_INVALID_OPTION, str(fault), field=field) from None
-    return TableConfig(table_id, rules.id, rules.rules_version, seats, resolved, clock, seed)
+    package = registry().packages.get(rules.id, OWN)
+    return TableConfig(
+        table_id,
+        rules.id,
+        rules.rules_version,
+        seats,
+        resolved,
+        clock,
+        seed,
+        package="" if package == OWN else package,
+    )
 
 
 def check_repeat(stored: TableConfig, requested: TableConfig, options: Mapping[str, OptionValue]) -> None:
-    """Raise AlreadyExists unless a table was prepared as requested with these options, perhaps by another engine."""
+    """Raise AlreadyExists unless a table was prepared as requested with these options, perhaps by another engine.
+
+    Raises UnknownRules if that one had other rules.
+    """
     if stored.game == requested.game:
         # That engine may have another version of the rules, or lack options: compare the request by what it knows.
-        rules, seats = known_rules(stored), requested.seat_count
+        rules, seats = rules_of(stored.game, stored.rules_version), requested.seat_count
         lacked = {
             option.name: option.earlier
             for option in rules.options(seats)
@@ -114,12 +127,15 @@ def check_repeat(stored: TableConfig, requested: TableConfig, options: Mapping[s
 
 
 def revised_config(stored: StoredTable, revision: Revision, seats: int) -> TableConfig:
-    """Return the configuration of a revision of a table, which may be open; raises as `config_by` and `check_clock`."""
+    """Return the configuration of a revision of a table, which may be open.
+
+    Raises as `config_by` and `check_clock`, and UnknownRules.
+    """
     first = stored.config
     check_clock(revision.clock)
     clock = replace(revision.clock, abandoned_milliseconds=first.clock.abandoned_milliseconds)
     seed = revised_seed(first.seed, revision.number) if stored.is_prepared else first.seed
-    rules = known_version(first.game, revision.rules_version)
+    rules = rules_of(first.game, revision.rules_version)
     return config_by(rules, first.table_id, seats, revision.options, clock, seed)
 
 

@@ -18,7 +18,8 @@ from croupier.engine.tables.entry_rate import EntryRate
 from croupier.engine.tasks import Background
 from croupier.games.actions import Action
 from croupier.games.facts import Seat
-from croupier.games.interface import Observation, RandomSource, SeatActed
+from croupier.games.interface import IllegalAction, Observation, RandomSource, SeatActed
+from croupier.games.registry import rules_of
 from croupier.runtime.admission.budget import Budget
 from croupier.runtime.identity.tokens import Clock
 
@@ -177,6 +178,9 @@ class TurnScheduler:
                 failed = False
             else:
                 self._table.hand_over_streams()
+        except IllegalAction as refusal:
+            # Of an action that the game offered to its own computer player.
+            raise self._table.state.rules.failed(refusal) from None
         finally:
             if failed and not self._is_stopped:
                 self._retry_later()
@@ -240,7 +244,7 @@ class TurnScheduler:
         """Return the request for a bot worker; None if the seat's computer player decides at once."""
         config = self._config
         bot = config.seats[seat].bot
-        if not thinking_milliseconds(state.rules, bot):
+        if not thinking_milliseconds(rules_of(config.game, config.rules_version), bot):
             return None
         observation, seed = self._observation(state, seat), self._random(MAX_SEED)
         return BotRequest(config.table_id, config.game, config.rules_version, bot, observation, seed)
@@ -262,9 +266,7 @@ class TurnScheduler:
 
     def _quick_decision(self, state: TableState, seat: Seat) -> Action:
         """Return the action of the quick computer player of a seat, or else of the first one of the game."""
-        bots = state.rules.bots
-        chosen = bots.get(self._config.seats[seat].bot) or next(iter(bots.values()))
-        return chosen(self._observation(state, seat), self._random)
+        return state.rules.quick_action(self._config.seats[seat].bot, self._observation(state, seat), self._random)
 
     def _observation(self, state: TableState, seat: Seat) -> Observation:
         """Return the observation of a seat, which is all that its computer player gets."""

@@ -27,30 +27,56 @@ from croupier.runtime.tls.tls import Tls
 LATENCY_BUCKETS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class PlainHistogram(Collector):
-    """A histogram without labels for each move: exported as one of the library, but without locks and checks.
+class Buckets:
+    """The counts of a histogram for each move, without locks and checks.
 
     Only one thread observes amounts; another one may collect them. `bounds` are the upper bounds of the buckets, in
     order.
     """
 
-    def __init__(self, name: str, documentation: str, bounds: Sequence[float], registry: CollectorRegistry) -> None:
-        self._name, self._documentation = name, documentation
+    __slots__ = ("_bounds", "_counts", "_sum")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
         self._bounds = bounds
         self._counts = [0] * (len(bounds) + 1)
         self._sum = 0.0
-        registry.register(self)
 
     def observe(self, amount: float) -> None:
         """Count an amount of at least 0."""
         self._counts[bisect_left(self._bounds, amount)] += 1
         self._sum += amount
 
-    def collect(self) -> Iterable[Metric]:
-        """Return the buckets, their count and their sum."""
+    def collected(self) -> tuple[list[tuple[str, float]], float]:
+        """Return the count up to each bound, by the text of the bound, and the sum."""
         names = map(floatToGoString, (*self._bounds, inf))
-        buckets = list(zip(names, accumulate(self._counts), strict=True))
-        yield HistogramMetricFamily(self._name, self._documentation, buckets, self._sum)
+        return list(zip(names, accumulate(self._counts), strict=True)), self._sum
+
+
+class PlainHistogram(Collector):
+    """A histogram for each move, exported as one of the library; without labels, or with one."""
+
+    def __init__(
+        self, name: str, documentation: str, bounds: Sequence[float], registry: CollectorRegistry, label: str = ""
+    ) -> None:
+        self._name, self._documentation = name, documentation
+        self._bounds = bounds
+        self._labelnames = (label,) if label else ()
+        unlabelled = Buckets(bounds)
+        self._buckets: dict[tuple[str, ...], Buckets] = {} if label else {(): unlabelled}
+        self.observe = unlabelled.observe
+        """Counts an amount of at least 0, in a histogram without labels."""
+        registry.register(self)
+
+    def of(self, *value: str) -> Buckets:
+        """Return the buckets of a value of the label."""
+        return self._buckets.setdefault(value, Buckets(self._bounds))
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the buckets of each value, with their count and their sum."""
+        family = HistogramMetricFamily(self._name, self._documentation, labels=self._labelnames)
+        for value, buckets in list(self._buckets.items()):
+            family.add_metric(value, *buckets.collected())
+        yield family
 
     describe = collect
 
