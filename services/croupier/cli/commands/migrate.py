@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 from croupier.cli.commands.serve import SERVICES
 from croupier.cli.faults import FAILED, MISUSED, CommandFault, misused
-from croupier.cli.launcher.data_folder import prepare_data_folder, sole_use
+from croupier.cli.launcher.data_folder import DataFolder, prepare_data_folder, sole_use
+from croupier.engine.storage.unknown_rules import UnknownTable, tables_with_unknown_rules
 from croupier.runtime.database.database import open_database
 from croupier.runtime.database.schema_versions import SchemaOutdated, check_schema, migrate_database
 from croupier.runtime.server.program import DatabaseUnreachable, SettingsError
@@ -68,6 +69,38 @@ async def wait_for_others(url: str, services: Sequence[str], seconds: float, say
     Raises CommandFault if that does not happen in time, or cannot happen.
     """
     await _each(services, partial(_check, url), say, seconds)
+
+
+def engine_url(path: Path) -> str | None:
+    """Return the URL of the engine's database in a data folder, None if there is none."""
+    folder = DataFolder(path.expanduser().absolute())
+    return folder.database_url("engine") if (folder.path / "engine.db").exists() else None
+
+
+async def check_games(url: str | None, say: Say) -> None:
+    """Name the unfinished tables of a database whose rules are not installed here; None has no tables.
+
+    Raises CommandFault if there are any, or the database cannot be read.
+    """
+    unknown = await _tables_with_unknown_rules(url) if url else []
+    for table in unknown:
+        of = f" of {table.package}" if table.package else ""
+        say(f"table {table.table_id}: the rules of {table.game}, version {table.rules_version}{of}, are not installed")
+    if unknown:
+        count = f"{len(unknown)} unfinished {'table has' if len(unknown) == 1 else 'tables have'}"
+        raise CommandFault(f"{count} rules that are not installed here: install their packages before services start")
+    say("the rules of all unfinished tables are installed")
+
+
+async def _tables_with_unknown_rules(url: str) -> Sequence[UnknownTable]:
+    try:
+        database = open_database(url)
+        try:
+            return await tables_with_unknown_rules(database)
+        finally:
+            await database.close()
+    except (SettingsError, DatabaseUnreachable) as fault:
+        raise CommandFault(str(fault), MISUSED if isinstance(fault, SettingsError) else FAILED) from None
 
 
 async def _each(services: Sequence[str], task: Task, say: Say, seconds: float = 0) -> None:

@@ -111,6 +111,10 @@ def migrate(
         list[str] | None,
         typer.Option(metavar="SERVICE=ROLE", help="The role of PostgreSQL that may use its tables; repeatable."),
     ] = None,
+    check_games: Annotated[
+        bool,
+        typer.Option("--check-games", help="Change nothing; name the unfinished tables whose rules are not installed."),
+    ] = False,
 ) -> None:
     """Migrate the database before services of this version start."""
     from croupier.cli.commands import migrate as migration
@@ -126,7 +130,12 @@ def migrate(
         raise misused("--wait waits for the database, too: leave --retry out")
     if roles and wait is not None:
         raise misused("--wait changes nothing: leave --grant-to out")
-    if url and wait is not None:
+    if check_games:
+        if service or retry or roles or wait is not None:
+            raise misused("--check-games changes nothing: leave out all but --database and --data-dir")
+        in_folder = None if url and data_dir is None else folder_of(data_dir)
+        asyncio.run(migration.check_games(url if in_folder is None else migration.engine_url(in_folder), say))
+    elif url and wait is not None:
         asyncio.run(migration.wait_for_others(url, services, wait, say))
     elif url and data_dir is None:
         asyncio.run(migration.migrate_shared(url, services, say, retry, roles))
