@@ -67,6 +67,23 @@ _TABLES = (
     ),
     panel("Reactions", "Sent to tables and not stored.", rate(_engine("reactions_total")).called("reactions")),
 )
+_RULES = (
+    panel(
+        "Time of rules, p99",
+        "Of an action, a view, legal actions or a quick bot, by game. Other tables of the engine wait meanwhile.",
+        quantile(0.99, _engine("rules_seconds_bucket"), "game"),
+    ),
+    panel(
+        "Failures of rules",
+        "Errors that the rules of a game raised. After the third one a table is set aside.",
+        rate(_engine("rules_failures_total"), "game"),
+    ),
+    panel(
+        "Tables without rules",
+        "Open tables whose rules no living engine has: a package is missing.",
+        extreme("max", _engine("tables_without_rules"), "game"),
+    ),
+)
 _LOADS = (
     panel(
         "Loaded tables",
@@ -114,6 +131,7 @@ ENGINES = Dashboard(
         "The log": _LOG,
         "Event loop": _LOOP,
         "Tables and streams": _TABLES,
+        "Rules": _RULES,
         "Loads and replays": _LOADS,
         "Clocks and bots": _CLOCKS,
     },
