@@ -21,12 +21,14 @@ FROM ${BUILDER_IMAGE} AS build
 ARG INDEX_URL=
 # Extras of the package, with commas between: `traces` exports traces; `load` adds the load test, `croupier load`.
 ARG EXTRAS=traces
+# The wheels of other packages with games, and of what those need, in the folder of the build, with spaces between.
+ARG GAMES=
 # Certificates of a private authority, and a pip.conf with the password of an index, are mounted here.
 ENV PIP_INDEX_URL=${INDEX_URL} PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_ROOT_USER_ACTION=ignore
 WORKDIR /source
 COPY . .
-# hadolint ignore=DL3042
+# hadolint ignore=DL3042,SC2086
 RUN --mount=type=cache,target=/root/.cache/pip --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
     python3 -m venv /tools \
  && /tools/bin/pip download --quiet --require-hashes --no-deps --only-binary :all: --dest /wheels \
@@ -35,8 +37,9 @@ RUN --mount=type=cache,target=/root/.cache/pip --mount=type=secret,id=pip.conf,t
  && /tools/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir /wheel . \
  && python3 -m venv --without-pip /opt/croupier \
  && /tools/bin/pip --python /opt/croupier/bin/python install --quiet --no-compile --no-index --find-links /wheels \
-        "$(echo /wheel/*.whl)${EXTRAS:+[${EXTRAS}]}" \
- && /opt/croupier/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/croupier/lib
+        "$(echo /wheel/*.whl)${EXTRAS:+[${EXTRAS}]}" ${GAMES} \
+ && /opt/croupier/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/croupier/lib \
+ && /opt/croupier/bin/croupier games >/dev/null
 RUN --mount=type=bind,from=base,target=/base \
     /tools/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --short-PURLs \
         --output-file /python.cdx.json /opt/croupier/bin/python \

@@ -80,7 +80,7 @@ faults: install-dev ## kills, pauses and cuts of connections while a judge check
 simulate: install-dev ## the engine in simulated time with faults, from many seeds
 	$(BIN)/python -m croupier_loadtest.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
 
-# BASE_IMAGE, INDEX_URL, EXTRAS: see docs/image.md. These two need root on Debian; with Docker use docker build.
+# BASE_IMAGE, INDEX_URL, EXTRAS, GAMES: see docs/image.md. These two need root on Debian; with Docker use docker build.
 image: ## the image, as an archive of OCI
 	VERSION=$(VERSION) image/build.sh $(IMAGE)
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Builds the image with buildah, which needs neither a Docker engine nor a daemon, and prints its size.
 #
-# build.sh IMAGE, its name. From the environment: VERSION, for its label; BASE_IMAGE, BUILDER_IMAGE, INDEX_URL and
-# EXTRAS, arguments of the Dockerfile; FRESH_BASE=1, to pull or make the base again. The bill of materials is
+# build.sh IMAGE, its name. From the environment: VERSION, for its label; BASE_IMAGE, BUILDER_IMAGE, INDEX_URL, EXTRAS
+# and GAMES, arguments of the Dockerfile; FRESH_BASE=1, to pull or make the base again. The bill of materials is
 # written to build/image/NAME-TAG.cdx.json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -47,6 +47,7 @@ arguments=(--build-arg "BASE_IMAGE=$base" --build-arg "BUILDER_IMAGE=$builder" -
     --build-arg "REVISION=$(git describe --always --abbrev=40 --dirty --exclude '*' 2>/dev/null || true)" --build-arg "CREATED=$(date --utc +%FT%TZ)")
 [ -z "${INDEX_URL:-}" ] || arguments+=(--build-arg "INDEX_URL=$INDEX_URL")
 [ -z "${EXTRAS:-}" ] || arguments+=(--build-arg "EXTRAS=$EXTRAS")
+[ -z "${GAMES:-}" ] || arguments+=(--build-arg "GAMES=$GAMES")
 image/buildah.sh bud --quiet --isolation=chroot --pull-never "${of_this_machine[@]}" "${arguments[@]}" --tag "$image" .
 # The image that had the name before would otherwise remain without a name.
 if image/buildah.sh images --quiet --no-trunc --filter dangling=true | grep --quiet --line-regexp "$before"; then

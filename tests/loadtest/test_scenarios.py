@@ -21,8 +21,8 @@ from croupier_loadtest.players.seat_player import MAX_THINK_SHARE
 from croupier_loadtest.players.user_context import MIN_CONNECTIONS, LoadSettings
 from croupier_loadtest.runner.stages import StagePlan, Stages, Tick
 from croupier_loadtest.scenarios import SCENARIOS, Scenario, ThinkTime, UserKind
+from tests.engine.toys import toy_known
 from tests.games.toy import TOY
-from tests.loadtest.installing import toy_installed
 
 SETTINGS = LoadSettings(
     SCENARIOS["abuse"],
@@ -84,7 +84,7 @@ def test_there_is_at_least_one_user_of_each_kind() -> None:
 
 
 def test_all_installed_games_are_played_by_default_with_all_their_seats() -> None:
-    with toy_installed():
+    with toy_known():
         games = {entry.game: entry for entry in chosen_games("")}
         assert list(games) == list(installed_games()) == [*OWN_GAMES, TOY.id]
     for game in (*OWN_GAMES.values(), TOY):

@@ -8,8 +8,8 @@ import pytest
 
 from croupier_loadtest.simulation.scenarios import SCENARIOS
 from croupier_loadtest.simulation.simulator import Simulator
+from tests.engine.toys import toy_known
 from tests.games.toy import TOY
-from tests.loadtest.installing import toy_installed
 from tests.simulation.defects import DEFECTS
 
 SEEDS = range(1, 11)
@@ -44,7 +44,7 @@ def test_a_scenario_breaks_no_invariant(simulator: Simulator, scenario: str) -> 
 @pytest.mark.parametrize("scenario", ["", *(pytest.param(scenario, marks=pytest.mark.slow) for scenario in SCENARIOS)])
 def test_a_game_without_a_judge_breaks_no_invariant_and_its_rules_are_not_judged(scenario: str) -> None:
     """The toy has a deck of its own, teams, and verbs and piles that no other game has."""
-    with toy_installed():
+    with toy_known():
         simulator = Simulator((TOY.id,))
         for seed in SEEDS_OF_SCENARIO:
             result = simulator.run(seed, scenario=scenario)

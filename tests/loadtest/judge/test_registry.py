@@ -13,7 +13,7 @@ from croupier_loadtest.judge.rules.interface import JudgeTable, Standing
 from croupier_loadtest.judge.rules.registry import GROUP, OWN_JUDGES, InvalidJudges, judges_of, standing_of, table_of
 from croupier_loadtest.judge.rules.thulla import ThullaTable
 from croupier_loadtest.judge.verdict import judge
-from tests.loadtest.installing import installed
+from tests.engine.toys import rules_known
 from tests.loadtest.judge.played import PLAIN, played, played_with
 from tests.loadtest.judge.viewer_records import stored_record
 
@@ -69,7 +69,7 @@ def test_a_table_of_a_package_is_played_by_its_judge_of_the_same_version(
     game = Whist()
     game.rules_version = version
     config = replace(played().config, game=game.id, rules_version=version)
-    with installed(game):
+    with rules_known(game):
         verdict = judge(stored_record(played_with(config, Random(1), PLAIN)))
     assert not verdict.violations
     assert (verdict.is_verified, verdict.has_unknown_rules) == (version == 1, version == 2)
