@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from croupier.games.actions import Action
 from croupier.games.cards import Card
 from croupier.games.facts import Fact
 
+T = TypeVar("T")
 _OptionValue: TypeAlias = bool | int | str
 _OptionValues: TypeAlias = Mapping[str, _OptionValue]
 NO_OPTIONS: _OptionValues = MappingProxyType({})
@@ -46,3 +47,11 @@ class Sampling(NamedTuple):
     """The options of such walks, by the number of seats."""
     stalling: Stalling | None = None
     """A way to play on for ever, for attackers; None without one."""
+    unreached: Mapping[str, str] = MappingProxyType({})
+    """What no walk can be expected to reach, as the check of coverage names it, each with the reason."""
+
+
+def sample(values: Sequence[T], count: int, randrange: Callable[[int], int]) -> tuple[T, ...]:
+    """Return so many of the values in a random order."""
+    left = list(values)
+    return tuple([left.pop(randrange(len(left))) for _ in range(count)])

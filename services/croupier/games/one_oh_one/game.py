@@ -9,7 +9,7 @@ from croupier.games.bots import random_legal
 from croupier.games.cards import notation
 from croupier.games.facts import Fact, Ranking
 from croupier.games.interface import Condition, Option
-from croupier.games.one_oh_one import determinization, legality, scoring, turns, view
+from croupier.games.one_oh_one import determinization, legality, scoring, steering, turns, view
 from croupier.games.one_oh_one.bots import sensible
 from croupier.games.one_oh_one.state import OneOhOneOptions, OneOhOneState, Progress, circle
 from croupier.games.one_oh_one.words import PILES, WORDS
@@ -30,6 +30,7 @@ class OneOhOne(interface.Rules[OneOhOneState]):
     sampling = Sampling(
         brief=MappingProxyType({"max_rounds": 3}),
         briefest=MappingProxyType({"max_rounds": 1}),
+        steered=steering.short_rounds,
         stalling=Stalling(MappingProxyType({"may_draw_instead": True, "max_rounds": 1}), Draw()),
     )
 

@@ -9,7 +9,7 @@ from croupier.games.bots import random_legal
 from croupier.games.cards import notation
 from croupier.games.facts import Fact, Ranking, Seat
 from croupier.games.interface import Condition, Option, Requirement
-from croupier.games.one_ten import bidding, determinization, kitty, scoring, tricks, view
+from croupier.games.one_ten import bidding, determinization, kitty, scoring, steering, tricks, view
 from croupier.games.one_ten.bots import sensible
 from croupier.games.one_ten.state import OneTenOptions, OneTenState, Progress, before_first_deal, has_enough_cards
 from croupier.games.one_ten.words import PILES, WORDS
@@ -28,7 +28,13 @@ class OneTen(interface.Rules[OneTenState]):
     words = WORDS
     piles = PILES
     has_tricks = True
-    sampling = Sampling(brief=MappingProxyType({"max_rounds": 2}), briefest=MappingProxyType({"max_rounds": 1}))
+    sampling = Sampling(
+        brief=MappingProxyType({"max_rounds": 2}),
+        briefest=MappingProxyType({"max_rounds": 1}),
+        drawn=MappingProxyType({"max_rounds": range(1, 7)}),
+        steered=steering.low_bids,
+        steered_options=steering.steered_options,
+    )
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; ten cards in each hand need enough packs, and two are enough (110-OPT-1)."""

@@ -10,7 +10,7 @@ from croupier.games.bots import random_legal
 from croupier.games.facts import Ranking, Seat
 from croupier.games.interface import Option
 from croupier.games.sampling import Sampling
-from croupier.games.solo import auction, determinization, scoring, tricks, turns, view
+from croupier.games.solo import auction, determinization, scoring, steering, tricks, turns, view
 from croupier.games.solo.bots import sensible
 from croupier.games.solo.deck import DECK
 from croupier.games.solo.options import OPTIONS
@@ -30,6 +30,9 @@ class Solo(interface.Rules[SoloState]):
     words = WORDS
     piles = PILES
     has_tricks = True
+    sampling = Sampling(
+        reveals=steering.shows_black_queens_or_partner, is_rare=steering.is_solo, steered=steering.uneven_hands
+    )
     proposals = MappingProxyType(
         {
             "restart_same": "Play this hand again from the auction, everybody with the same cards.",

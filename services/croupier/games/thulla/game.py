@@ -4,9 +4,11 @@ from types import MappingProxyType
 
 from croupier.games import interface
 from croupier.games.bots import random_legal
+from croupier.games.cards import cards
 from croupier.games.facts import Ranking
 from croupier.games.interface import BLITZ, SLOW, Option, Preset
-from croupier.games.thulla import determinization, play, scoring, view
+from croupier.games.sampling import Sampling
+from croupier.games.thulla import determinization, play, scoring, steering, view
 from croupier.games.thulla.bots import sensible
 from croupier.games.thulla.state import Progress, ThullaOptions, ThullaState
 from croupier.games.thulla.words import PILES, WORDS
@@ -25,6 +27,12 @@ class Thulla(interface.Rules[ThullaState]):
     piles = PILES
     recommended_seats = range(3, 6)
     presets = (BLITZ, SLOW, Preset("match", 30, 120, MappingProxyType({"best_of": 3})))
+    sampling = Sampling(
+        drawn=MappingProxyType({"stall_limit": range(1, 1001)}),
+        public_cards=lambda options: cards("AS") if options["start"] == "ace_of_spades" else (),
+        steered=steering.equal_suits,
+        steered_options=steering.steered_options,
+    )
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Return every option; all are independent (THU-OPT-1)."""
