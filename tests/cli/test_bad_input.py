@@ -105,6 +105,8 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
         ("play --server play.example:7700", 2, "add --tls or --ca-file, or --insecure to connect all the same"),
         ("replay verify docs", 2, "docs has no replays: expected files that end with .jsonl"),
         ("games --rules", 2, "croupier games GAME --rules"),
+        ("games --check", 2, "croupier games GAME --check"),
+        ("games thulla --seed 1", 2, "croupier games GAME --check --seed N"),
         ("serve cashier", 2, "choose one of lobby, engine, scoring"),
         (f"migrate --database {SERVER} --wait 0", 1, "its server cannot be reached"),
         (f"migrate --database {SERVER}", 1, "its server cannot be reached"),

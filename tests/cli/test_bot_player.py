@@ -9,6 +9,8 @@ from typing import TypeAlias
 import pytest
 
 from croupier.cli.bot_player import BotPlayer, decode_legal, decode_view
+from croupier.conformance.tables import sample_options
+from croupier.conformance.walks import viewers, walk
 from croupier.engine.api.action_codec import decode_action, encode_legal
 from croupier.engine.api.fact_codec import encode_view
 from croupier.engine.api.table_codec import encode_options
@@ -19,7 +21,6 @@ from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import tables_pb2
 from croupier_client.table import FollowedTable
 from tests.games.toy import TOY
-from tests.games.walk import sample_options, viewers, walk
 
 SEED = os.environ.get("CROUPIER_TEST_SEED", str(Random().randrange(2**32)))
 EVENTS = 60

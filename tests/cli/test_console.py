@@ -17,6 +17,7 @@ from croupier.cli.terminal.result import statistics_text
 from croupier.cli.terminal.screen import DisplayedTable, table_lines
 from croupier.cli.terminal.waiting_room import WaitingRoom
 from croupier.cli.terminal.words import words_of
+from croupier.conformance.walks import walk
 from croupier.engine.api.action_codec import encode_legal
 from croupier.engine.api.fact_codec import encode_view
 from croupier.engine.api.table_codec import encode_game, encode_teams
@@ -25,7 +26,6 @@ from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import engine_pb2, games_pb2, lobby_pb2, scoring_pb2, tables_pb2
 from croupier_client.errors import PermissionDenied, Unavailable
 from tests.cli.conftest import FakeScreen
-from tests.games.walk import walk
 
 COLUMNS = (40, 60, 80, 200)
 ROWS = (20, 24, 60)

@@ -4,12 +4,17 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
+from rich.console import Console
 
+from croupier.cli.commands.check import show_check
 from croupier.cli.commands.games import show_game, show_games
 from croupier.cli.commands.rules import show_rules
 from croupier.engine.api.game_texts import rules_page, texts_of
 from croupier.games.registry import OWN_GAMES
 from tests.cli.conftest import Command, printed
+from tests.conformance.small_game import HIGH_CARD
+from tests.conformance.wrong_games import WRONG
 
 PROJECT = Path(__file__).parents[2]
 
@@ -62,6 +67,22 @@ def test_the_language_of_the_rules_is_that_of_the_option_or_of_the_environment(
     monkeypatch.setenv("LC_ALL", "ru_RU.UTF-8")
     for options, language in ((["--language", "nb"], "nb"), ([], "ru"), (["--language", "en"], "en")):
         assert " ".join(second[language]) in croupier("games", "thulla", "--rules", *options).out
+
+
+def test_the_check_of_a_game_has_its_laws_and_what_walks_reached() -> None:
+    lines = printed(lambda console: show_check(console, HIGH_CARD, 1), width=200).splitlines()
+    assert " holds  twins" in lines
+    assert any(line.strip().startswith("action: Play ") for line in lines)
+    assert lines[-1] == "Repeat with: croupier games high_card --check --seed 1"
+
+
+def test_the_check_of_a_wrong_game_fails() -> None:
+    def check(console: Console) -> None:
+        with pytest.raises(typer.Exit) as failed:
+            show_check(console, WRONG["cards"], 1)
+        assert failed.value.exit_code == 1
+
+    assert "FAILED  cards" in printed(check, width=200)
 
 
 def test_the_texts_of_games_are_in_the_wheel() -> None:

@@ -15,6 +15,7 @@ from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
 from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.words import Words, can_write_symbols, hand_text, words_of
+from croupier.conformance.walks import walk
 from croupier.engine.api.action_codec import encode_legal
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.engine.api.table_codec import encode_game, encode_teams
@@ -26,7 +27,6 @@ from croupier_api.v1.games_pb2 import GameDescription
 from croupier_client.cards import card_from_text as card
 from tests.cli.shown_game import LETTERS, SYMBOLS, WORDED, phrase
 from tests.games.toy import TOY
-from tests.games.walk import walk
 
 VIEW = pb.TableView(
     round=2,

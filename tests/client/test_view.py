@@ -8,6 +8,9 @@ from random import Random
 import pytest
 from google.protobuf import text_format
 
+from croupier.conformance.fold import facts_for
+from croupier.conformance.tables import sample_options
+from croupier.conformance.walks import viewers, walk
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import Game
@@ -15,9 +18,7 @@ from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import facts_pb2 as pb
 from croupier_api.v1.cards_pb2 import Card
 from croupier_client import FoldError, card_from_text, fold
-from tests.games.fold import facts_for
 from tests.games.toy import TOY
-from tests.games.walk import sample_options, viewers, walk
 
 SEED = os.environ.get("CROUPIER_TEST_SEED", str(Random().randrange(2**32)))
 TABLES, EVENTS = 4, 500

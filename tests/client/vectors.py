@@ -15,14 +15,14 @@ from typing import Any
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
+from croupier.conformance.fold import facts_for, known_view
+from croupier.conformance.walks import Transition, viewers, walk
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.games.facts import ALL_SEATS, EVERYONE, SPECTATOR, CardsMoved, Viewer
 from croupier.games.interface import Game, State, resolve_options
 from croupier.games.registry import OWN_GAMES
 from tests.engine.play import LIMITS
-from tests.games.fold import facts_for, known_view
 from tests.games.toy import TOY
-from tests.games.walk import Transition, viewers, walk
 
 FOLDER = Path(__file__).parents[2] / "clients" / "vectors"
 GAMES_WITH_VECTORS = (*OWN_GAMES.values(), TOY)

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 import croupier_client
+from croupier.conformance.fold import known_view
 from croupier.engine.api.fact_codec import encode_view
 from croupier.engine.api.stream_codec import StreamEncoder
 from croupier.engine.cluster.housekeeping import packed_log
@@ -25,7 +26,6 @@ from tests.calls import call_of
 from tests.engine.fakes import START, EngineHarness
 from tests.engine.play import ROUNDS, make_config, open_table, play_on, viewers, walk
 from tests.engine.toys import toy_known, toy_table
-from tests.games.fold import known_view
 from tests.games.laws import TABLES
 
 MAX_ENTRIES = 300

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.fold import facts_for
 from croupier.engine.api.stream_codec import StreamEncoder
 from croupier.engine.core.fold import TableState, Transition
 from croupier.engine.tables.subscription import encode_transition
@@ -15,7 +16,6 @@ from croupier.games.registry import OWN_GAMES
 from croupier.runtime.errors import IllegalNow
 from tests.engine.fakes import EngineHarness
 from tests.engine.play import event_of, every_game, make_config, open_table, viewers, walk
-from tests.games.fold import facts_for
 from tests.games.laws import TABLES
 
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import pytest
 
+from croupier.conformance.fold import fold
 from croupier.engine.api.fact_codec import encode_view
 from croupier.engine.api.scoring_channel import encode_result
 from croupier.engine.core import decide
@@ -42,7 +43,6 @@ from tests.engine.play import (
     viewers,
     walk,
 )
-from tests.games.fold import fold
 from tests.waiting import settled
 
 Seats: TypeAlias = tuple[SeatConfig, ...]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, TypeVar
 
+from croupier.conformance.walks import shuffle
 from croupier.games.actions import (
     PLAYS,
     Action,
@@ -32,7 +33,6 @@ from croupier.games.solo.state import KINDS
 from croupier.games.values import Value
 from tests.games import dispatch
 from tests.games.comparison import apply, rule_against
-from tests.games.walk import shuffle
 
 Table = TypeVar("Table", bound=State)
 WORDS: dict[str, Action] = {

@@ -16,6 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from croupier.conformance.tables import drawn_values
+from croupier.conformance.walks import walk
 from croupier.games.actions import decode_action, encode_action
 from croupier.games.facts import Fact, GameEnded
 from croupier.games.interface import (
@@ -33,7 +35,6 @@ from croupier.games.interface import (
 )
 from croupier.games.registry import OWN_GAMES
 from tests.games import dispatch
-from tests.games.walk import drawn_values, walk
 
 FOLDER = Path(__file__).parent / "playthroughs"
 Line = dict[str, Any]
@@ -116,14 +117,24 @@ def _plain(value: object) -> object:
     raise TypeError(f"{value!r} is no part of a fact")
 
 
-def recorded_steps(game: Game) -> Iterator[tuple[State, tuple[Fact, ...]]]:
-    """Yield the state after each event of all recorded tables of a game, and the facts of the event."""
+def recorded_tables(game: Game) -> Iterator[tuple[State, Iterator[tuple[State, tuple[Fact, ...]]]]]:
+    """Yield the first state of all recorded tables of a game, and the states after each event with its facts."""
     for path in sorted((FOLDER / game.id).glob("*.jsonl")):
         header, *lines, _ = [json.loads(line) for line in path.read_text().splitlines()]
         state = game.new(header["seats"], completed_options(game, header["seats"], header["options"]))
-        for line in lines:
-            state, facts = dispatch.apply(state, decode_event(line))
-            yield state, facts
+        yield state, _steps(game, state, lines)
+
+
+def _steps(game: Game, state: State, lines: list[Line]) -> Iterator[tuple[State, tuple[Fact, ...]]]:
+    for line in lines:
+        state, facts = game.apply(state, decode_event(line))
+        yield state, facts
+
+
+def recorded_steps(game: Game) -> Iterator[tuple[State, tuple[Fact, ...]]]:
+    """Yield the state after each event of all recorded tables of a game, and the facts of the event."""
+    for _, steps in recorded_tables(game):
+        yield from steps
 
 
 def main(again: bool) -> None:

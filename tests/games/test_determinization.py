@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.tables import observation
 from croupier.games.cards import STANDARD_DECK, cards, notation
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, OptionValue, State
 from croupier.games.solo.deck import BLACK_QUEENS
 from croupier.games.standings import ranked
 from tests.games import dispatch, positions_jossing
-from tests.games.laws import observation
 from tests.games.positions import acts, hand, over, ranking_text
 from tests.games.positions_jossing import JOSSING, section
 from tests.games.positions_one_oh_one import ONE_OH_ONE

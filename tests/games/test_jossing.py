@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.twins import outcome
+from croupier.conformance.walks import viewers, walk
 from croupier.games.actions import PLAYS, Action, Bid, Pass
 from croupier.games.cards import STANDARD_DECK, cards, notation
 from croupier.games.facts import SPECTATOR, CardsMoved, Contract, RoundEnded, Seat, all_but, only
@@ -29,8 +31,6 @@ from tests.games.positions import (
     to_act,
 )
 from tests.games.positions_jossing import JOSSING, before, new, section, shuffled
-from tests.games.test_secrecy import outcome
-from tests.games.walk import viewers, walk
 
 THREE = "2C 3C | 5C 6D | 8C 9H"
 
@@ -87,7 +87,7 @@ def test_JOS_BID_4_what_the_others_bid_makes_no_difference_before_all_are_in(hoo
         assert dispatch.view(one, viewer) == dispatch.view(other, viewer)
         assert dispatch.legal_actions(one, viewer) == dispatch.legal_actions(other, viewer)
         for event in (SeatActed(viewer, action) for action in tried):
-            assert outcome(one, event, viewer) == outcome(other, event, viewer)
+            assert outcome(JOSSING, one, event, viewer) == outcome(JOSSING, other, event, viewer)
 
 
 @pytest.mark.parametrize(("game_type", "sections"), [("up", 6), ("up_and_down", 12)])

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.fold import facts_for
+from croupier.conformance.tables import sample_options
+from croupier.conformance.walks import walk
 from croupier.games.actions import Action, Bid, KeepBid, Pass, Play
 from croupier.games.cards import STANDARD_DECK, card, cards, notation
 from croupier.games.facts import (
@@ -31,7 +34,6 @@ from croupier.games.values import (
 )
 from tests.games import dispatch
 from tests.games.comparison import rule_against
-from tests.games.fold import facts_for
 from tests.games.positions import (
     acts,
     acts_with_facts,
@@ -47,7 +49,6 @@ from tests.games.positions import (
     to_act,
 )
 from tests.games.positions_one_oh_one import ONE_OH_ONE, new, position, stock
-from tests.games.walk import sample_options, walk
 
 DECK_36 = tuple(value for value in STANDARD_DECK if notation([value])[0][0] not in "2345")
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.fold import facts_for
 from croupier.games.actions import UNCHOSEN, Action, KeepCards, StandPat, SwapCards
 from croupier.games.cards import NOTATION, cards, notation
 from croupier.games.choices import ActionChoice, CardChoice
@@ -13,7 +14,6 @@ from croupier.games.one_ten.state import OneTenState
 from croupier.games.values import CardsValue
 from tests.games import dispatch
 from tests.games.comparison import rule_against
-from tests.games.fold import facts_for
 from tests.games.positions import acts, acts_with_facts, due, first_legal, hand, may, pile, refusal, to_act
 from tests.games.positions_one_ten import dealt, position
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from croupier.games.interface import Game, InvalidOption, Option, OptionValue, completed_options, resolve_options
+from croupier.conformance.comparison import ComparedTable
+from croupier.conformance.coverage import with_values
+from croupier.conformance.walks import walk
+from croupier.games.interface import Game, InvalidOption, Option, OptionValue, resolve_options
 from croupier.games.registry import OWN_GAMES
 from croupier_loadtest.judge.rules.registry import OWN_JUDGES
-from tests.games.comparison import ComparedTable
 from tests.games.laws import every_judged_table
-from tests.games.walk import sample_options, walk
 
 
 def wrong_values(option: Option) -> Iterator[Any]:
@@ -60,12 +61,6 @@ def test_other_seats_names_values_and_types_are_refused_and_the_defaults_are_not
     assert refused.value.option == "nonsense"
 
 
-@every_judged_table
-def test_older_tables_have_the_same_values_of_later_options_by_the_judge(game: Game, seats: int) -> None:
-    stored = {option.name: option.default for option in game.options(seats) if option.earlier is None}
-    assert OWN_JUDGES[game.id](seats, stored).options == completed_options(game, seats, stored)
-
-
 def pairs_together(game: Game, seats: int, random: Random) -> Iterator[dict[str, OptionValue]]:
     """Yield options that contain every valid pair of listed values at least once; other values are random."""
     listed = [option for option in game.options(seats) if not isinstance(option.allowed, range)]
@@ -78,25 +73,13 @@ def pairs_together(game: Game, seats: int, random: Random) -> Iterator[dict[str,
                 yield options
 
 
-def with_values(
-    game: Game, seats: int, values: dict[str, OptionValue], random: Random
-) -> dict[str, OptionValue] | None:
-    """Return random options with these values; None if no others are valid with them."""
-    for _ in range(50):
-        try:
-            return resolve_options(game, seats, sample_options(game, seats, random) | values)
-        except InvalidOption:
-            continue
-    return None
-
-
 @pytest.mark.slow
 @every_judged_table
 def test_every_pair_of_values_is_played_to_the_end_as_by_the_judge(game: Game, seats: int, seed: int) -> None:
     random = Random(seed)
     for options in pairs_together(game, seats, random):
         print(f"{game.id}, {seats} seats: {options}")
-        compared = ComparedTable.new(game, seats, options)
+        compared = ComparedTable.new(game, OWN_JUDGES[game.id], seats, options)
         for _, event, *_ in walk(game, compared.state, random):
             compared, _ = compared.apply(event)
         assert compared.table.ranking is not None

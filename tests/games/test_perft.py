@@ -3,23 +3,19 @@
 The counts stand on the rules pages too. A line that ends earlier, with its round, counts on as one.
 """
 
-import itertools
-import pickle
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pytest
 
-from croupier.games.actions import decode_action
+from croupier.conformance.perft import by_engine, by_judge, count
 from croupier.games.cards import card
-from croupier.games.interface import CardsShuffled, SeatActed, ShuffleNeeded, State
+from croupier.games.interface import CardsShuffled, State
 from croupier.games.registry import OWN_GAMES
-from croupier_loadtest.judge.rules.interface import JudgeTable, Legal, ReplayAction
 from tests.games import dispatch, positions_one_oh_one, positions_one_ten
-from tests.games.comparison import engine_legal
 from tests.games.judge_table import judge_table
 from tests.games.positions import acts as played
 from tests.games.positions_jossing import section as jossing
@@ -33,54 +29,7 @@ PACKAGES = Path(__file__).parents[2] / "services" / "croupier" / "games"
 ENGINE_LINES, JUDGE_LINES = 600, 250
 """The maximum number of lines that each of the two counts in a short run."""
 ALL_ENGINE_LINES, ALL_JUDGE_LINES = 100_000, 2500
-Position = TypeVar("Position")
 Options = dict[str, Any]
-
-
-def count(start: Position, counts: Sequence[int], after: Callable[[Position], list[Position]]) -> list[int]:
-    """Return the numbers of lines of 1, 2, 3, ... actions, as many as there are counts."""
-    found, ended, going = list[int](), 0, [start]
-    for _ in counts:
-        further = [after(position) for position in going]
-        ended += sum(not positions for positions in further)
-        going = [position for positions in further for position in positions]
-        found.append(len(going) + ended)
-    return found
-
-
-def acts(legal: Legal, *, chooses: bool) -> Iterator[ReplayAction]:
-    """Yield each action, and with `chooses` each choice of cards; those of a hand are all different."""
-    yield from legal.actions
-    for verb, cards, fewest, most, parts in legal.choices if chooses else ():
-        for number in range(fewest, min(most, len(cards)) + 1):
-            for some in itertools.combinations(cards, number):
-                for values in itertools.product(*parts.values()):
-                    yield {"type": verb, "cards": list(some)} | dict(zip(parts, values, strict=True))
-
-
-def by_engine(state: State, *, chooses: bool) -> list[State]:
-    """Return every state after one action; a reshuffle sorts the cards."""
-    found = []
-    for seat in range(len(dispatch.scores(state))):
-        for act in acts(engine_legal(state, seat), chooses=chooses):
-            after, _ = dispatch.apply(state, SeatActed(seat, decode_action(act)))
-            while isinstance(due := dispatch.awaiting(after), ShuffleNeeded) and due.shuffle_number > 1:
-                after, _ = dispatch.apply(after, CardsShuffled(due.cards))
-            found.append(after)
-    return found
-
-
-def by_judge(table: JudgeTable, *, chooses: bool) -> list[JudgeTable]:
-    """Return the same by the judge's rules."""
-    found, packed = [], pickle.dumps(table)
-    for seat in table.to_act:
-        for act in acts(table.legal(seat), chooses=chooses):
-            after: JudgeTable = pickle.loads(packed)  # noqa: S301 - of this process
-            after.act(seat, act)
-            while (due := after.pending_shuffle) and due.shuffle_number > 1:
-                after.shuffled(due.cards, [])
-            found.append(after)
-    return found
 
 
 class Case(NamedTuple):
@@ -244,10 +193,10 @@ every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def compare(case: Case, engine_lines: int, judge_lines: int) -> None:
     """Compare both counts with the case, up to these numbers of lines."""
     start, counts, _, chooses = case
-    few = [number for number in counts if number <= engine_lines]
-    assert count(start, few, lambda state: by_engine(state, chooses=chooses)) == few
+    game, few = dispatch.rules(start), [number for number in counts if number <= engine_lines]
+    assert count(start, len(few), lambda state: by_engine(game, state, chooses=chooses)) == few
     fewer = [number for number in counts if number <= judge_lines]
-    assert count(judge_table(start), fewer, lambda table: by_judge(table, chooses=chooses)) == fewer
+    assert count(judge_table(start), len(fewer), lambda table: by_judge(table, chooses=chooses)) == fewer
 
 
 @every_case

@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 
 import pytest
 
+from croupier.conformance.attempts import fits
+from croupier.conformance.tables import decisions, observation, tables
 from croupier.games.actions import PLAYS, UNCHOSEN, Action, Bid, KeepCards, Play, StandPat, SwapCards
 from croupier.games.bots import random_neighbour
 from croupier.games.cards import notation
@@ -16,7 +18,6 @@ from croupier.games.interface import Game, GameOver, Legal, Observation, SeatAct
 from croupier.games.registry import OWN_GAMES
 from croupier.games.search import MAX_ITERATIONS, SearchBot
 from tests.games import dispatch
-from tests.games.laws import decisions, fits, observation, tables
 from tests.games.positions_one_oh_one import ONE_OH_ONE, new, position
 
 
@@ -27,7 +28,8 @@ def never(bound: int) -> NoReturn:
 @pytest.mark.parametrize("game", OWN_GAMES.values(), ids=OWN_GAMES)
 def test_equal_seeds_and_iterations_yield_equal_legal_decisions_for_any_hidden_cards(game: Game, seed: int) -> None:
     search, twins = SearchBot(game, max_iterations=5), 0
-    _, start, options, random, _ = next(tables(game, game.seats[-1], seed))
+    table = next(tables(game, game.seats[-1], seed, 1))
+    start, options, random = table.state, table.options, table.random
     played = decisions(game, start, options, [game.bots["sensible"]] * game.seats[-1], random)
     for state, given in itertools.islice(played, 0, 40, 4):
         twin, seat = game.determinize(given, Random(seed).randrange), given.seat

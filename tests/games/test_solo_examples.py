@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.fold import facts_for
 from croupier.games.actions import CallPartner
 from croupier.games.cards import SUITS, card, cards, notation
 from croupier.games.facts import (
@@ -22,7 +23,6 @@ from croupier.games.solo.state import SoloState
 from croupier.games.values import WordValue
 from tests.games import dispatch
 from tests.games.comparison import rule_against
-from tests.games.fold import facts_for
 from tests.games.positions import acts, acts_with_facts, details, due, hand, legal, may, refusals, to_act
 from tests.games.positions_solo import (
     ALONE,

@@ -20,6 +20,7 @@ from croupier.games.bots import random_legal
 from croupier.games.cards import OWN_CARDS, Card, CardFace, card_names
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice, fits
 from croupier.games.facts import Call, Contract, Fact, Mark, MoveReason, OwnedPile, Pile, PileCard, Seat, View, Viewer
+from croupier.games.sampling import Sampling
 from croupier.games.standings import ranked
 from croupier.games.values import (
     CardsValue,
@@ -159,6 +160,7 @@ class Toy(interface.Rules[ToyState]):
     words = WORDS
     piles = PILES
     deck = FACES
+    sampling = Sampling(reveals=lambda fact: isinstance(fact, facts.HandRevealed))
 
     def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:
         return ((0, 2), (1, 3)) if seats == 4 else ()

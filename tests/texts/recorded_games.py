@@ -5,13 +5,13 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
+from croupier.conformance.walks import walk
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.games.facts import SPECTATOR, Fact, View
 from croupier.games.interface import Game, State
 from croupier_api.v1 import facts_pb2
 from tests.games.record import recorded_steps
 from tests.games.toy import TOY
-from tests.games.walk import walk
 
 NAMES = ("Ada", "Bo", "Cyd", "Dee", "Eve", "Fay", "Gus", "Hal")
 TOY_TABLES = 40

@@ -8,12 +8,13 @@ from random import Random
 
 from google.protobuf.message import Message
 
+from croupier.conformance.tables import sample_options
+from croupier.conformance.walks import walk
 from croupier.engine.api.action_codec import encode_action, encode_legal
 from croupier.games.interface import Game, SeatActed
 from croupier.games.registry import OWN_GAMES
 from tests.games import dispatch
 from tests.games.toy import TOY
-from tests.games.walk import sample_options, walk
 
 EVENTS = 300
 

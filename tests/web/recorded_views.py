@@ -10,15 +10,16 @@ from typing import Any
 
 from google.protobuf.message import Message
 
+from croupier.conformance.fold import facts_for, known_view
+from croupier.conformance.tables import sample_options
+from croupier.conformance.walks import viewers, walk
 from croupier.engine.api.fact_codec import encode_fact, encode_view
 from croupier.games.facts import ALL_SEATS, Viewer
 from croupier.games.interface import Game, State
 from croupier.games.registry import OWN_GAMES
 from croupier_api.v1.engine_pb2 import Snapshot, TableUpdate
 from tests.client.vectors import NAMES
-from tests.games.fold import facts_for, known_view
 from tests.games.toy import TOY
-from tests.games.walk import sample_options, viewers, walk
 
 EVENTS = 150
 

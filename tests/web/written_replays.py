@@ -5,6 +5,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from croupier.conformance.tables import sample_options
 from croupier.engine.core.fold import new_table
 from croupier.engine.core.replay_verification import verify_replay
 from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES
@@ -13,7 +14,6 @@ from croupier.games.interface import ShuffleNeeded
 from croupier.games.registry import OWN_GAMES
 from tests.engine.folds import write_replay
 from tests.engine.play import make_config, walk
-from tests.games.walk import sample_options
 
 MAX_ENTRIES = 1_000
 

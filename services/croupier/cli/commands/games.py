@@ -1,4 +1,4 @@
-"""`croupier games`: the games with their seats, options and proposals, or the rules of one."""
+"""`croupier games`: the games with their seats, options and proposals, or the rules or the check of one."""
 
 import os
 from collections.abc import Mapping
@@ -26,20 +26,32 @@ WIDTH = 80
 def games(
     game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="One game, with all its options.")] = None,
     rules: Annotated[bool, typer.Option("--rules", help="Show the rules of GAME instead.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Check whether GAME obeys the laws of all games.")] = False,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Repeat a check with the tables of this seed.")] = None,
     language: arguments.Language = "",
 ) -> None:
-    """Show the games, with seats and options, or the rules of one."""
+    """Show the games, with seats and options, or the rules or the check of one."""
     console, tag = SafeConsole(), language or language_of_environment(os.environ)
-    if rules:
+    if seed is not None and not check:
+        raise misused("--seed needs --check: croupier games GAME --check --seed N")
+    if check:
+        from croupier.cli.commands.check import show_check
+
+        show_check(console, _game_for("--check", game), seed)
+    elif rules:
         from croupier.cli.commands.rules import show_rules
 
-        if game is None:
-            raise misused("--rules needs the name of a game: croupier games GAME --rules")
-        show_rules(console, game_named(game), tag)
+        show_rules(console, _game_for("--rules", game), tag)
     elif game is None:
         show_games(console, language_of(tag))
     else:
         show_game(console, game, language_of(tag))
+
+
+def _game_for(option: str, game: str | None) -> Game:
+    if game is None:
+        raise misused(f"{option} needs the name of a game: croupier games GAME {option}")
+    return game_named(game)
 
 
 def show_games(console: Console, language: str = ENGLISH) -> None:

@@ -31,7 +31,10 @@ class Solo(interface.Rules[SoloState]):
     piles = PILES
     has_tricks = True
     sampling = Sampling(
-        reveals=steering.shows_black_queens_or_partner, is_rare=steering.is_solo, steered=steering.uneven_hands
+        briefest=MappingProxyType({"do_factor": 1, "through_factor": 1}),
+        reveals=steering.shows_black_queens_or_partner,
+        is_rare=steering.is_solo,
+        steered=steering.uneven_hands,
     )
     proposals = MappingProxyType(
         {
@@ -42,7 +45,6 @@ class Solo(interface.Rules[SoloState]):
     standing = interface.Standing(
         ("escaped", "buck"), has_winners=False, figure="escape_rate", is_share=True, places_decide=False
     )
-    sampling = Sampling(briefest=MappingProxyType({"do_factor": 1, "through_factor": 1}))
 
     def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - there is one number
         """Return every option; all are independent (SOLO-OPT-1)."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import croupier_client
+from croupier.conformance.law import require
 from croupier.engine.api.fact_codec import encode_fact
 from croupier.games.facts import ALL_SEATS, SPECTATOR, Fact, Seat, View, Viewer, known_together
 from croupier_api.v1.facts_pb2 import TableView
@@ -61,5 +62,5 @@ def _most_known(by_view: Iterable[Mapping[tuple[str, int], Part]]) -> Iterator[P
 
 def _told(public: Part, *own: Part) -> Part:
     told = {part for part in own if part != public}
-    assert len(told) <= 1, told
+    require(len(told) <= 1, f"seats disagree: {told}")
     return told.pop() if told else public

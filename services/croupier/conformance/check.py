@@ -1,0 +1,142 @@
+"""The check of a game: all laws on sampled tables, the coverage of its walks, and a report."""
+
+import secrets
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from croupier.conformance.coverage import MAX_TABLES, Coverage, covered
+from croupier.conformance.description_laws import DESCRIPTION_LAWS
+from croupier.conformance.hidden_cards import HIDDEN_CARDS_LAW
+from croupier.conformance.judged_laws import judged_laws
+from croupier.conformance.law import Law, LawBroken
+from croupier.conformance.play_laws import PLAY_LAWS
+from croupier.conformance.result_laws import RESULT_LAWS
+from croupier.conformance.tables import SampledTable, tables
+from croupier.conformance.twins import TWINS_LAW
+from croupier.games.interface import Game
+from croupier_loadtest.judge.rules.interface import JudgeTable
+
+TABLES = 3
+"""The number of tables of each law by number of seats, so that each style of play has one."""
+TABLE_LAWS = (*PLAY_LAWS, HIDDEN_CARDS_LAW, TWINS_LAW, *RESULT_LAWS)
+"""The laws of tables of every game."""
+COVERAGE = "coverage"
+COVERAGE_REMEDY = (
+    "Let a bot or random play come to what is named, by other defaults or a steered walk in `sampling`, or take out of "
+    "code and words what cannot happen."
+)
+
+
+class Failure(NamedTuple):
+    """A law that does not hold: what was found, at which table, and what to change."""
+
+    law: str
+    found: str
+    remedy: str
+    table: str = ""
+
+
+class Report(NamedTuple):
+    """The result of a check: the laws that were checked, those that failed, and what walks have reached."""
+
+    game: str
+    seed: int
+    laws: tuple[str, ...]
+    failures: tuple[Failure, ...]
+    coverage: Coverage | None
+    is_judged: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether all laws hold."""
+        return not self.failures
+
+    @property
+    def repeat(self) -> str:
+        """The command that repeats the check."""
+        return f"croupier games {self.game} --check --seed {self.seed}"
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report line by line."""
+        failed = {failure.law: failure for failure in self.failures}
+        for law in self.laws:
+            yield f"{'FAILED' if law in failed else 'holds':>6}  {law}"
+            if failure := failed.get(law):
+                yield from (f"        {line}" for line in failure.found.splitlines())
+                yield from [f"        at a table with {failure.table}"] if failure.table else []
+                yield f"        To mend it: {failure.remedy}"
+        if self.coverage:
+            yield from coverage_lines(self.coverage)
+        yield f"The rules were {'' if self.is_judged else 'not '}compared with a second implementation."
+        yield f"Repeat with: {self.repeat}"
+
+
+def coverage_lines(coverage: Coverage) -> Iterator[str]:
+    """Yield by kind how often walks reached each thing, of options only their number."""
+    kinds: dict[str, Counter[str]] = {}
+    for thing, number in coverage.reached.items():
+        kind, _, name = thing.partition(" ")
+        kinds.setdefault(kind, Counter())[name] = number
+    yield f"{coverage.tables} tables reached:"
+    for kind in ("action", "fact", "phase", "pile", "meld", "call", "contract", "reason", "rule"):
+        if kind in kinds:
+            yield f"        {kind}: {', '.join(f'{name} {number:,}' for name, number in sorted(kinds[kind].items()))}"
+    yield f"        option: {len(kinds.get('option', ()))} values"
+
+
+def check_game(
+    game: Game, judge: type[JudgeTable] | None = None, seed: int | None = None, count: int = TABLES
+) -> Report:
+    """Check all laws of a game, with a judge also against it; `count` is the number of tables by law and seats.
+
+    Every table is played from the seed, by default a new one. The report has no failure if all laws hold.
+    """
+    seed = secrets.randbelow(1 << 31) if seed is None else seed
+    failures = [failure for law in DESCRIPTION_LAWS if (failure := _failure(law, game))]
+    laws = (*TABLE_LAWS, *(judged_laws(judge) if judge else ()))
+    failures += [failure for law in laws if (failure := _failure_at_tables(law, game, seed, count))]
+    coverage, failed = _coverage(game, seed)
+    names = (*[law.name for law in DESCRIPTION_LAWS], *[law.name for law in laws], COVERAGE)
+    return Report(game.id, seed, names, (*failures, *failed), coverage, judge is not None)
+
+
+def _failure_at_tables(law: Law[SampledTable], game: Game, seed: int, count: int) -> Failure | None:
+    """Return the first failure of a law at the tables of all numbers of seats."""
+    played: list[SampledTable] = []
+
+    def check() -> None:
+        for seats in game.seats:
+            for table in tables(game, seats, seed, count):
+                played.append(table)
+                law.check(table)
+
+    found = found_by(check)
+    return Failure(law.name, found, law.remedy, str(played[-1]) if played else "") if found else None
+
+
+def _failure(law: Law[Game], game: Game) -> Failure | None:
+    found = found_by(lambda: law.check(game))
+    return Failure(law.name, found, law.remedy) if found else None
+
+
+def found_by(check: Callable[[], object]) -> str:
+    """Return what a check finds; "" if nothing."""
+    try:
+        check()
+    except LawBroken as broken:
+        return str(broken)
+    except Exception as error:  # noqa: BLE001 - rules that raise break any law
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__}: {error} (line {place.lineno} of {place.filename})"
+    return ""
+
+
+def _coverage(game: Game, seed: int) -> tuple[Coverage | None, tuple[Failure, ...]]:
+    reached: list[Coverage] = []
+    found = found_by(lambda: reached.append(covered(game, seed)))
+    if reached and reached[0].missing:
+        found = f"{MAX_TABLES} tables did not reach: {', '.join(reached[0].missing)}"
+    failures = (Failure(COVERAGE, found, COVERAGE_REMEDY),) if found else ()
+    return (reached[0] if reached else None), failures

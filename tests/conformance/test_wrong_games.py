@@ -1,0 +1,84 @@
+"""Each law of the conformance kit finds the game that is wrong in its point, and none finds fault with a right one."""
+
+import pytest
+
+from croupier.conformance import check_game
+from croupier.conformance.check import COVERAGE, TABLE_LAWS
+from croupier.conformance.coverage import covered
+from croupier.conformance.description_laws import DESCRIPTION_LAWS
+from croupier.conformance.judged_laws import judged_laws
+from croupier.conformance.law import Law, LawBroken
+from croupier.conformance.tables import SampledTable, tables
+from croupier.games.interface import Game
+from croupier_loadtest.judge.rules.interface import JudgeTable
+from tests.conformance.small_game import HIGH_CARD
+from tests.conformance.small_judge import HighCardTable
+from tests.conformance.wrong_games import MISJUDGED, WRONG, RuleThatThePageLacks, WordThatIsNeverShown
+
+TABLES = 10
+DESCRIPTION = {law.name: law for law in DESCRIPTION_LAWS}
+OF_TABLES = {law.name: law for law in TABLE_LAWS}
+
+
+def check_tables(law: Law[SampledTable], game: Game, seed: int) -> None:
+    for table in tables(game, game.seats[-1], seed, TABLES):
+        law.check(table)
+
+
+def test_every_law_has_a_wrong_game() -> None:
+    assert [*DESCRIPTION, *OF_TABLES, COVERAGE] == list(WRONG)
+    assert [law.name for law in judged_laws(HighCardTable)] == list(MISJUDGED)
+
+
+def test_a_right_game_obeys_all_laws(seed: int) -> None:
+    report = check_game(HIGH_CARD, HighCardTable, seed)
+    assert report.failures == ()
+    assert report.coverage is not None
+    assert report.coverage.reached["action Play"] > report.coverage.tables
+
+
+@pytest.mark.parametrize("name", DESCRIPTION)
+def test_a_wrong_description_is_found(name: str) -> None:
+    DESCRIPTION[name].check(HIGH_CARD)
+    with pytest.raises((LawBroken, ValueError)):
+        DESCRIPTION[name].check(WRONG[name])
+
+
+@pytest.mark.parametrize("name", OF_TABLES)
+def test_a_wrong_game_is_found(name: str, seed: int) -> None:
+    with pytest.raises(LawBroken):
+        check_tables(OF_TABLES[name], WRONG[name], seed)
+
+
+@pytest.mark.parametrize(("name", "wrong"), MISJUDGED.items(), ids=MISJUDGED)
+def test_a_wrong_judge_is_found(name: str, wrong: tuple[Game, type[JudgeTable]], seed: int) -> None:
+    game, judge = wrong
+    law = next(law for law in judged_laws(judge) if law.name == name)
+    with pytest.raises(LawBroken):
+        check_tables(law, game, seed)
+
+
+def test_what_no_walk_reaches_is_named() -> None:
+    assert covered(WRONG[COVERAGE], 1).missing == ("pile attic",)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "found"),
+    [(WordThatIsNeverShown(), "never shown: MARK moon"), (RuleThatThePageLacks(), "does not define: .*HIGH-DEAL-9")],
+)
+def test_words_that_are_left_over_and_rules_without_a_page_are_found(wrong: Game, found: str) -> None:
+    with pytest.raises(LawBroken, match=found):
+        covered(wrong, 1)
+
+
+def test_a_report_says_what_was_found_at_which_table_and_what_to_change() -> None:
+    lines = list(check_game(WRONG["views"], seed=1, count=2).lines())
+    at = lines.index("FAILED  views")
+    assert any(line.startswith("        at a table with 2 seats, played ") for line in lines[at:])
+    assert any(line.startswith("        To mend it: Let `view` return exactly") for line in lines[at:])
+    assert lines[-1] == "Repeat with: croupier games high_card --check --seed 1"
+    assert "The rules were not compared with a second implementation." in lines
+
+
+def test_equal_seeds_give_equal_reports() -> None:
+    assert check_game(WRONG["twins"], seed=5, count=2) == check_game(WRONG["twins"], seed=5, count=2)
