@@ -12,6 +12,7 @@ import typer
 
 from croupier.cli.commands.games import games
 from croupier.cli.commands.gateway import gateway_app
+from croupier.cli.commands.new_game import new_game
 from croupier.cli.commands.operator_options import health, keys, migrate, serve, up
 from croupier.cli.commands.player_options import play, replay_app
 from croupier.cli.faults import FAILED, CommandFault, misused
@@ -54,6 +55,7 @@ app.command(add_help_option=False, context_settings=OPTIONS_OF_OTHERS)(serve)
 app.command()(migrate)
 app.command()(keys)
 app.command()(games)
+app.command()(new_game)
 app.command()(health)
 app.command()(demo)
 app.command(add_help_option=False, context_settings=OPTIONS_OF_OTHERS)(load)

@@ -1,0 +1,1 @@
+"""Example Game for croupier."""
