@@ -1,6 +1,5 @@
 """`croupier new-game`: the package that it writes passes its own check, and bad names change nothing."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 
 from croupier.cli.__main__ import main
 from croupier.cli.commands.new_game import new_game
+from tests.cli.installed_package import croupier, install, with_path
 
 
 @pytest.mark.parametrize("name", ["hearts", "two_words"])
@@ -45,29 +45,3 @@ def test_a_folder_that_exists_is_kept(tmp_path: Path, capsys: pytest.CaptureFixt
         main(["new-game", "hearts", "--into", str(tmp_path)])
     assert "hearts exists already" in capsys.readouterr().err
     assert not list((tmp_path / "hearts").iterdir())
-
-
-def install(folder: Path, name: str) -> None:
-    """Write what pip writes of a package that is installed from its folder."""
-    installed = folder / f"croupier_{name}-0.1.0.dist-info"
-    installed.mkdir()
-    (installed / "METADATA").write_text(f"Metadata-Version: 2.1\nName: croupier-{name}\nVersion: 0.1.0\n")
-    (installed / "entry_points.txt").write_text(entry_points_of(folder))
-
-
-def entry_points_of(folder: Path) -> str:
-    """Return the entry points of a project in the form of an installed package."""
-    lines = (folder / "pyproject.toml").read_text().splitlines()
-    target = next(line for line in lines if ".game:" in line)
-    return "[croupier.games]\n" + target.replace('"', "") + "\n"
-
-
-def croupier(folder: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "croupier.cli", *arguments]
-    done = subprocess.run(command, env=with_path(folder), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def with_path(folder: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(folder)}

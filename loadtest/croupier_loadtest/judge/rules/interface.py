@@ -178,7 +178,9 @@ class JudgeTable(ABC):
 
         Of the hands of others only the counts are those that a viewer sees, and open hands.
         """
-        return [([list(hand) for hand in self.hands], self.piles)] * (self.seats + 1)
+        # Copies, since tables change in place.
+        piles = {name: Pile(list(pile.cards), pile.seen_by) for name, pile in self.piles.items()}
+        return [([list(hand) for hand in self.hands], piles)] * (self.seats + 1)
 
     def clockwise_from(self, seat: int) -> list[int]:
         """Return all seats, beginning with one."""
