@@ -1,7 +1,9 @@
 """Actions that a seat may try, legal ones and others, by which the refusals of a game are checked."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 from croupier.games import choices
 from croupier.games.actions import (
@@ -36,8 +38,15 @@ NONSENSE = "nonsense"
 
 
 def fits(legal: Legal, action: Action) -> bool:
-    """Return whether an action is listed, or completes a choice."""
-    return action in legal.actions or any(choices.fits(choice, action) for choice in legal.choices)
+    """Return whether an action is listed, in any order of its cards, or completes a choice."""
+    is_listed = action in legal.actions or _in_order(action) in map(_in_order, legal.actions)
+    return is_listed or any(choices.fits(choice, action) for choice in legal.choices)
+
+
+def _in_order(action: Action) -> Action:
+    cards = choices.cards_of(action)
+    ordered: dict[str, Any] = {"cards": tuple(sorted(cards))} if cards else {}
+    return replace(action, **ordered)
 
 
 def refusing_rule(game: Game, state: State, event: Event) -> str:
@@ -75,6 +84,7 @@ def _odd_actions(game: Game, some: tuple[Card, ...], random: Random) -> list[Act
     odd += [NameTrump(suit, all_tricks=True), NameTrump(suit, all_tricks=False)]
     odd += [Bid(random.randrange(-5, 200)), *map(Bid, contracts), Draw(pile), Draw("stock")]
     odd += [Lay(some), Lay(some, meld), Lay(some, meld, pile, random.choice((None, seat))), Lay((), meld, pile, seat)]
+    odd += [Lay(some[:1], "", pile, seat)]
     odd += [Declare(call), Declare(call, cards=some), Declare(call, seat, value, some), Declare(NONSENSE)]
     return odd
 
