@@ -3,7 +3,7 @@
 import pytest
 
 from croupier.conformance import check_game
-from croupier.conformance.check import COVERAGE, TABLE_LAWS
+from croupier.conformance.check import COVERAGE, TABLE_LAWS, found_by
 from croupier.conformance.coverage import covered
 from croupier.conformance.description_laws import DESCRIPTION_LAWS
 from croupier.conformance.judged_laws import judged_laws
@@ -46,8 +46,7 @@ def test_a_wrong_description_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", OF_TABLES)
 def test_a_wrong_game_is_found(name: str, seed: int) -> None:
-    with pytest.raises(LawBroken):
-        check_tables(OF_TABLES[name], WRONG[name], seed)
+    assert found_by(lambda: check_tables(OF_TABLES[name], WRONG[name], seed))
 
 
 @pytest.mark.parametrize(("name", "wrong"), MISJUDGED.items(), ids=MISJUDGED)

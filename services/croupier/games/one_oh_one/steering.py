@@ -1,7 +1,7 @@
 """Steering of random play to positions of 101 that it hardly ever reaches, for tests."""
 
 from croupier.games.actions import Draw, Play
-from croupier.games.interface import CardsShuffled, Event, RandomSource, SeatActed
+from croupier.games.interface import CardsShuffled, Event, OptionValues, RandomSource, SeatActed
 from croupier.games.one_oh_one import turns
 from croupier.games.one_oh_one.effects import IS_QUEEN
 from croupier.games.one_oh_one.state import OneOhOneState
@@ -24,6 +24,11 @@ def short_rounds(state: OneOhOneState, event: Event, randrange: RandomSource) ->
     others = [play for play in plays if not IS_QUEEN[play.card]]
     chosen = others if event.seat % 2 and others else plays
     return SeatActed(event.seat, sample(chosen, 1, randrange)[0]) if chosen else event
+
+
+def steered_options(seats: int) -> OptionValues:  # noqa: ARG001 - the same for all
+    """Return options with which tables end even if everybody draws."""
+    return {"max_rounds": 12}
 
 
 def _queens_together(seats: int, event: CardsShuffled, randrange: RandomSource) -> CardsShuffled:

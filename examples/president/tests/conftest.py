@@ -1,0 +1,19 @@
+"""Seeds of random tests; the package and its positions are importable, also where the package is not installed."""
+
+import os
+import secrets
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+sys.path[:0] = [str(TESTS), str(TESTS.parent)]
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """Return the seed of this test, from CROUPIER_TEST_SEED if set; pytest shows the line when the test fails."""
+    given = int(os.environ.get("CROUPIER_TEST_SEED") or secrets.randbelow(1 << 31))
+    print(f"repeat with: CROUPIER_TEST_SEED={given} .venv/bin/pytest '{request.node.nodeid}'")
+    return given
