@@ -31,7 +31,6 @@ class OneOhOne(interface.Rules[OneOhOneState]):
         brief=MappingProxyType({"max_rounds": 3}),
         briefest=MappingProxyType({"max_rounds": 1}),
         steered=steering.short_rounds,
-        steered_options=steering.steered_options,
         stalling=Stalling(MappingProxyType({"may_draw_instead": True, "max_rounds": 1}), Draw()),
     )
 

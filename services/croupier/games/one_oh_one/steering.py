@@ -1,24 +1,26 @@
 """Steering of random play to positions of 101 that it hardly ever reaches, for tests."""
 
 from croupier.games.actions import Draw, Play
-from croupier.games.interface import CardsShuffled, Event, OptionValues, RandomSource, SeatActed
+from croupier.games.interface import CardsShuffled, Event, RandomSource, SeatActed
 from croupier.games.one_oh_one import turns
 from croupier.games.one_oh_one.effects import IS_QUEEN
 from croupier.games.one_oh_one.state import OneOhOneState
 from croupier.games.sampling import sample
 
+SMALLEST_DECK = 36
+
 
 def short_rounds(state: OneOhOneState, event: Event, randrange: RandomSource) -> Event:
-    """Return plays of seats that draw only if they must, or whenever they may where the table lets them.
+    """Return plays of seats that draw only if they must; of a small deck also if they may, which empties the stock.
 
-    Odd seats keep their queens, and often one has all. Drawing empties the stock.
+    Odd seats keep their queens, and often one has all.
     """
     if isinstance(event, CardsShuffled) and randrange(2):
         return _queens_together(state.options.seats, event, randrange)
     if not isinstance(event, SeatActed) or not randrange(20):
         return event
     legal = turns.legal_actions(state, event.seat).actions
-    if Draw() in legal and state.options.may_draw_instead:
+    if Draw() in legal and state.options.may_draw_instead and _draws(state, randrange):
         return SeatActed(event.seat, Draw())
     plays = [play for play in legal if isinstance(play, Play)]
     others = [play for play in plays if not IS_QUEEN[play.card]]
@@ -26,9 +28,9 @@ def short_rounds(state: OneOhOneState, event: Event, randrange: RandomSource) ->
     return SeatActed(event.seat, sample(chosen, 1, randrange)[0]) if chosen else event
 
 
-def steered_options(seats: int) -> OptionValues:  # noqa: ARG001 - the same for all
-    """Return options with which tables end even if everybody draws."""
-    return {"max_rounds": 12}
+def _draws(state: OneOhOneState, randrange: RandomSource) -> bool:
+    """Return whether a seat draws that may: with more cards, or more often, rounds would hardly end."""
+    return len(state.options.deck) == SMALLEST_DECK and bool(randrange(2))
 
 
 def _queens_together(seats: int, event: CardsShuffled, randrange: RandomSource) -> CardsShuffled:
