@@ -22,6 +22,16 @@ NEXT_KEY = """(index) => {
     const areInHand = from.matches(".in-hand") && to.matches(".in-hand");
     return areInHand ? (isBefore ? "ArrowRight" : "ArrowLeft") : (isBefore ? "Tab" : "Shift+Tab");
 }"""
+# From now on the page ignores clicks on anything but the element with a number, and with null on nothing: a tap that
+# comes late does nothing to what lies there by then, such as the buttons of the result.
+EXPECT = """(index) => {
+    const numbered = [...document.querySelectorAll(".buttons button"), ...document.querySelectorAll(".in-hand")];
+    const isGuarded = window.expected !== undefined;
+    window.expected = index === null ? null : numbered[index] ?? document.createElement("p");
+    if (!isGuarded) addEventListener("click", (event) => {
+        if (window.expected?.contains(event.target) === false) event.stopImmediatePropagation();
+    }, true);
+}"""
 
 
 def play_to_the_end(page: Page, random: Random, *, by_keys: bool = False) -> int:
@@ -30,6 +40,7 @@ def play_to_the_end(page: Page, random: Random, *, by_keys: bool = False) -> int
     while not (turn := page.evaluate(TURN))["isOver"]:
         assert time.monotonic() < deadline, turn
         taps += act_next(page, turn, random, by_keys=by_keys)
+    page.evaluate(EXPECT, None)
     return taps
 
 
@@ -48,6 +59,7 @@ def act_next(page: Page, turn: dict[str, Any], random: Random, *, by_keys: bool 
     if by_keys:
         press(page, target)
     else:
+        page.evaluate(EXPECT, target["index"])
         page.touchscreen.tap(target["x"], target["y"])
     return True
 
@@ -62,6 +74,7 @@ def act(page: Page, table: BlockingTable, random: Random) -> None:
         turn = page.evaluate(TURN)
         assert time.monotonic() < deadline, turn
         act_next(page, turn, random)
+    page.evaluate(EXPECT, None)
 
 
 def press(page: Page, target: Target) -> None:
