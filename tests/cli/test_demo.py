@@ -22,7 +22,7 @@ from croupier_loadtest.demo.players import DemoPlan
 from croupier_loadtest.judge.violations import Invariant
 from croupier_loadtest.record import TableRecord
 from tests.cli.conftest import Command
-from tests.toy_package import with_toy_installed
+from tests.installed_packages import with_toy_installed
 
 DEADLINE_SECONDS = 600.0
 SEED = "tests/cli/test_demo.py"

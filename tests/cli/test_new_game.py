@@ -8,7 +8,7 @@ import pytest
 
 from croupier.cli.__main__ import main
 from croupier.cli.commands.new_game import new_game
-from tests.cli.installed_package import croupier, install, with_path
+from tests.cli.new_package import croupier, install, with_path
 
 
 @pytest.mark.parametrize("name", ["hearts", "two_words"])

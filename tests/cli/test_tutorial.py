@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from croupier.cli.commands.new_game import new_game
-from tests.cli.installed_package import croupier, install
+from tests.cli.new_package import croupier, install
 
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-game.md"
 BLOCK = re.compile(r"^```\w+ (\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -9,6 +9,7 @@ import pytest
 from croupier.games.interface import Bot
 from croupier.games.registry import GROUP, OWN_GAMES, InvalidGames, Registry, bots_of, registry_of, rules_of
 from tests.games.toy import TOY, Toy
+from tests.installed_packages import write_metadata
 
 
 class NewToy(Toy):
@@ -55,10 +56,7 @@ class Declared:
 
     def package(self, name: str, target: str) -> None:
         """Install a package whose entry point names an object of this module."""
-        folder = self._folder / f"{name.replace('-', '_')}-1.2.dist-info"
-        folder.mkdir()
-        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
-        (folder / "entry_points.txt").write_text(f"[{GROUP}]\ntoy = {__name__}:{target}\n")
+        write_metadata(self._folder, name, "1.2", {GROUP: {"toy": f"{__name__}:{target}"}})
 
     def registry(self) -> Registry:
         """Return the registry with these packages alone."""

@@ -17,6 +17,7 @@ from croupier.cli.launcher.background import started_services
 from croupier.gateway.envoy import find_envoy
 from croupier_loadtest.players.attackers.attack_process import ATTACKS
 from croupier_loadtest.players.attackers.attacker import ONE_NETWORK
+from tests.installed_packages import with_toy_installed
 from tests.loadtest.defects import DEFECTS
 from tests.loadtest.running import (
     BEHAVIOURS,
@@ -33,7 +34,6 @@ from tests.loadtest.running import (
     services_with,
 )
 from tests.programs import missing
-from tests.toy_package import with_toy_installed
 from tests.waiting import until
 
 NO_SERVICES = "--host=127.0.0.1:9"

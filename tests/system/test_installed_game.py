@@ -1,6 +1,7 @@
 """A game of another package: installed in two versions, missing, failing and not offered, across restarts."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ from croupier.cli.launcher.background import started_services
 from croupier.cli.services import endpoints_of
 from croupier_api.v1 import tables_pb2
 from croupier_client import Client, CroupierError, choose_random_action, play_game
+from tests.installed_packages import write_metadata
 from tests.tables import QUICK_BOTS
 from tests.waiting import until
 
@@ -49,16 +51,11 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def install(site: Path, games: str) -> None:
     """Install the package, with these games."""
     (site / "croupier_hearts.py").write_text(MODULE)
-    info = site / "croupier_hearts-1.2.0.dist-info"
-    info.mkdir(exist_ok=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: croupier-hearts\nVersion: 1.2.0\n")
-    (info / "entry_points.txt").write_text(f"[croupier.games]\nhearts = croupier_hearts:{games}\n")
+    write_metadata(site, "croupier-hearts", "1.2.0", {"croupier.games": {"hearts": f"croupier_hearts:{games}"}})
 
 
 def uninstall(site: Path) -> None:
-    for file in (site / "croupier_hearts-1.2.0.dist-info").iterdir():
-        file.unlink()
-    (site / "croupier_hearts-1.2.0.dist-info").rmdir()
+    shutil.rmtree(site / "croupier_hearts-1.2.0.dist-info")
 
 
 @asynccontextmanager

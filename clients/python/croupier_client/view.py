@@ -51,7 +51,7 @@ def _fold_one(view: pb.TableView, fact: pb.Fact, viewer: Viewer) -> None:
 
 
 def _fold_result(view: pb.TableView, fact: pb.Fact) -> None:
-    """Fold the begin of a round, what seats have won or shown, and the end of the round and the game."""
+    """Fold the beginning of a round, what seats have won or shown, and the end of the round and the game."""
     match fact.WhichOneof("fact"):
         case "round_started":
             _start_round(view, fact.round_started)

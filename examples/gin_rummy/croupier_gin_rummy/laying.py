@@ -58,7 +58,7 @@ def lay(state: GinState, action: Action, news: list[Fact]) -> GinState:
         raise _malformed(state)
     is_lay_off = action.pile or action.owner is not None
     state = _laid_off(state, action, news) if is_lay_off else _melded(state, action, news)
-    # Whoever has nothing more to lay is done (GIN-LAY-5).
+    # A player with nothing more to lay is done (GIN-LAY-5).
     if any(isinstance(possible, Lay) for possible in actions(state)):
         news.append(facts.TurnChanged(state.phase, (state.turn,)))
         return state

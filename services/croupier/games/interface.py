@@ -231,7 +231,7 @@ class Rules(ABC, Generic[S]):
     bots: Mapping[str, "Bot"]
     """The computer players by name, first the one that also acts for seats that time out."""
     rule_prefix: str
-    """The begin of the rule ids on the game's page, for example "THU"."""
+    """The beginning of the rule ids on the game's page, for example "THU"."""
     rules_version: int = 1
     """The version of these rules, written into every table."""
     words: Words = MappingProxyType({})

@@ -35,7 +35,7 @@ def _folded(view: View, fact: Fact, viewer: Viewer) -> View:
 
 
 def _with_result(view: View, fact: Fact) -> View:
-    """Fold the begin of a round, what seats have won or shown, and the end of the round and the game."""
+    """Fold the beginning of a round, what seats have won or shown, and the end of the round and the game."""
     match fact:
         case facts.RoundStarted(round_number, dealer):
             seats = tuple(facts.SeatView(score=seat.score) for seat in view.seats)

@@ -1,4 +1,4 @@
-"""A package with a game that is installed for the processes of a test, by a folder on their path."""
+"""A package that `croupier new-game` has written, and commands that find it installed."""
 
 import os
 import subprocess
@@ -6,19 +6,13 @@ import sys
 import tomllib
 from pathlib import Path
 
+from tests.installed_packages import write_metadata
+
 
 def install(folder: Path, name: str) -> None:
     """Write what pip writes of a package that is installed from its folder."""
-    installed = folder / f"croupier_{name}-0.1.0.dist-info"
-    installed.mkdir()
-    (installed / "METADATA").write_text(f"Metadata-Version: 2.1\nName: croupier-{name}\nVersion: 0.1.0\n")
-    groups = tomllib.loads((folder / "pyproject.toml").read_text())["project"]["entry-points"]
-    lines = [
-        line
-        for group, entries in groups.items()
-        for line in (f"[{group}]", *(f"{entry} = {value}" for entry, value in entries.items()))
-    ]
-    (installed / "entry_points.txt").write_text("\n".join(lines))
+    entry_points = tomllib.loads((folder / "pyproject.toml").read_text())["project"]["entry-points"]
+    write_metadata(folder, f"croupier-{name}", "0.1.0", entry_points)
 
 
 def croupier(folder: Path, *arguments: str) -> str:
