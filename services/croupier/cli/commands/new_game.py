@@ -11,7 +11,7 @@ from croupier import cli
 from croupier.cli.faults import CommandFault, misused
 from croupier.games.registry import registry
 
-TEMPLATE = Path(str(cli.__file__)).with_name("new_game")
+TEMPLATE = Path(str(cli.__file__)).with_name("new_game_template")
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 MAX_NAME = 32
 
