@@ -1,4 +1,4 @@
-"""Generates the code and openapi.json beside the contract, and docs/errors.md.
+"""Generates the code and openapi.json beside the contract, docs/errors.md and docs/game-reference.md.
 
 With --check it changes nothing and reports whether they are up to date.
 """
@@ -17,6 +17,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 
+import game_reference
 from contract_comments import comments
 from error_page import page, reasons
 from openapi_document import openapi
@@ -28,11 +29,12 @@ THIRD_PARTY = PROTOS / "third_party"
 PACKAGE = "croupier_api.v1"
 """The public contract; players have no route to the other one."""
 OPENAPI = "protos/croupier_api/v1/openapi.json"
-ERROR_PAGE = "docs/errors.md"
+ERROR_PAGE, GAME_REFERENCE = "docs/errors.md", "docs/game-reference.md"
 GENERATED = (
     *(f"protos/croupier_*/v1/{name}" for name in ("*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*_pb2_grpc.pyi")),
     OPENAPI,
     ERROR_PAGE,
+    GAME_REFERENCE,
 )
 
 
@@ -64,9 +66,11 @@ def generate(target: Path) -> None:
     everything = FileDescriptorSet.FromString(descriptors.read_bytes())
     contract = FileDescriptorSet(file=[file for file in everything.file if file.package == PACKAGE])
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    document = openapi(services_of(everything), comments(contract), version)
+    described = comments(contract)
+    document = openapi(services_of(everything), described, version)
     (target / OPENAPI).write_text(json.dumps(document, indent=2) + "\n")
     (target / ERROR_PAGE).write_text(page(reasons(contract)))
+    (target / GAME_REFERENCE).write_text(game_reference.page(ROOT, described))
 
 
 def services_of(files: FileDescriptorSet) -> list[ServiceDescriptor]:

@@ -69,7 +69,7 @@ def started_backend(
                 )
                 yield Backend(endpoints, metrics, description, Path(folder))
         except CommandFault as fault:
-            raise BackendUnavailable(f"the services could not be started: {' '.join(fault.message.split())}") from None
+            raise BackendUnavailable(f"the services could not be started: {' '.join(str(fault).split())}") from None
 
 
 @contextmanager

@@ -52,7 +52,7 @@ async def test_the_password_of_a_database_is_in_no_log(
     assert 'run "croupier migrate --database' in fault.message
     logs = [log.read_text() for log in (tmp_path / "logs").iterdir()]
     assert logs
-    assert not any(postgres.password in text for text in [fault.message, *logs])
+    assert not any(postgres.password in text for text in [str(fault), *logs])
 
 
 @pytest.mark.slow

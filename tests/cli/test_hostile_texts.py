@@ -9,6 +9,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
+from croupier.cli.faults import CommandFault
 from croupier.cli.terminal.safe_console import SafeConsole
 from tests.cli.conftest import Command
 from tests.cli.hostile_server import EVIL, HostileServer, assert_harmless
@@ -29,6 +30,14 @@ def test_a_console_escapes_texts_and_keeps_styles() -> None:
     assert "\x1b" not in file.getvalue()
     assert file.getvalue().count("\\x9b31m") == 3
     assert "[red]evil[/red]" in file.getvalue()
+
+
+def test_each_detail_of_a_fault_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        CommandFault(EVIL, details=["one", EVIL]).end("croupier")
+    first, one, evil = capsys.readouterr().err.splitlines()
+    assert (one, first) == ("one", f"croupier: {evil}")
+    assert "\x1b" not in evil
 
 
 @pytest.mark.parametrize("command", ["play --table t1", "replay export t1", "replay link t1"])

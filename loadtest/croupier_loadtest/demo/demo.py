@@ -220,7 +220,7 @@ def conclusion(plans: Sequence[DemoPlan], played: Sequence[Played], seconds: flo
     """Return the number of checks in one line; raises CommandFault with the violations, if there are any."""
     violations = [violation for one in played for violation in one.violations]
     if violations:
-        raise CommandFault("\n".join(["the judge found violations:", *_lines(violations)]))
+        raise CommandFault("the judge found violations:", details=list(_lines(violations)))
     (plan, *others) = plans
     tables = f"{plan.tables} table{'s' * (plan.tables != 1)}"
     what = f"{tables} of each of {len(plans)} games" if others else f"{tables} of {plan.game} with {plan.seats} seats"

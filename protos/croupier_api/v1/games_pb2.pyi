@@ -57,11 +57,11 @@ class _WordKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WordKind.Val
     WORD_KIND_VALUE: _WordKind.ValueType  # 13
     """A word as Value."""
     WORD_KIND_PHRASE: _WordKind.ValueType  # 14
-    """A phrase of a headline or a note."""
+    """A phrase of a headline or a note. The text has its parameters in braces: "{seat} bids {bid}"."""
     WORD_KIND_CONTRACT: _WordKind.ValueType  # 15
     """The name of a contract."""
     WORD_KIND_CALL: _WordKind.ValueType  # 16
-    """A word that a seat declares."""
+    """A word that a seat declares, without the seat, amount and cards that it may have."""
     WORD_KIND_MELD: _WordKind.ValueType  # 17
     """A kind of meld."""
     WORD_KIND_REASON: _WordKind.ValueType  # 18
@@ -109,11 +109,11 @@ WORD_KIND_MARK: WordKind.ValueType  # 12
 WORD_KIND_VALUE: WordKind.ValueType  # 13
 """A word as Value."""
 WORD_KIND_PHRASE: WordKind.ValueType  # 14
-"""A phrase of a headline or a note."""
+"""A phrase of a headline or a note. The text has its parameters in braces: "{seat} bids {bid}"."""
 WORD_KIND_CONTRACT: WordKind.ValueType  # 15
 """The name of a contract."""
 WORD_KIND_CALL: WordKind.ValueType  # 16
-"""A word that a seat declares."""
+"""A word that a seat declares, without the seat, amount and cards that it may have."""
 WORD_KIND_MELD: WordKind.ValueType  # 17
 """A kind of meld."""
 WORD_KIND_REASON: WordKind.ValueType  # 18

@@ -11,7 +11,10 @@ from typing import NamedTuple, TypeAlias
 
 
 class WordKind(IntEnum):
-    """Kinds of words; the numbers are those of the contract."""
+    """Kinds of words; the numbers are those of the contract.
+
+    Only the texts of PHRASE and CARD_MOVE have placeholders: clients add to the others what belongs to them.
+    """
 
     TERM = 1
     CARD = 2

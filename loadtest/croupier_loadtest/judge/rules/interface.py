@@ -36,7 +36,8 @@ class Shuffle(NamedTuple):
 class Choice(NamedTuple):
     """Actions of one verb: some of the cards, and for each other part of the action one of its values.
 
-    For example {"trump": ["C", "D"]} for "keep", or {"amount": [1, 2], "seat": [0]} for "declare".
+    For example {"trump": ["C", "D"]} for "keep", or {"amount": [1, 2], "word": ["ask"]} for "declare": a part that is
+    not to be chosen has one value.
     """
 
     verb: str
@@ -137,8 +138,15 @@ class JudgeTable(ABC):
         return []
 
     def legal(self, seat: int) -> Legal:
-        """Return the legal actions of a seat; empty if it is not to act."""
-        return self.legal_in_turn(seat) if seat in self.to_act else Legal([], [])
+        """Return the legal actions of a seat as they are now; empty if it is not to act."""
+        if seat not in self.to_act:
+            return Legal([], [])
+        actions, choices = self.legal_in_turn(seat)
+        # Copies, since tables change in place.
+        return Legal(
+            [{name: _copied(part) for name, part in action.items()} for action in actions],
+            [choice._replace(cards=list(choice.cards)) for choice in choices],
+        )
 
     @abstractmethod
     def legal_in_turn(self, seat: int) -> Legal:
@@ -146,7 +154,10 @@ class JudgeTable(ABC):
 
     @abstractmethod
     def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
-        """Deal, or continue, with the shuffled cards; returns the event in replay notation."""
+        """Deal, or continue, with the shuffled cards; returns the record that the game's `shuffle_record` returns.
+
+        By default that is {"type": "deal", "cards": cards}, with "drawn" if numbers were drawn.
+        """
 
     @abstractmethod
     def act(self, seat: int, action: ReplayAction) -> None:
@@ -198,3 +209,7 @@ class JudgeTable(ABC):
     def dealt_singly(self, cards: list[Card], first: int) -> list[list[Card]]:
         """Return the hands of all seats when the cards are dealt one at a time."""
         return [cards[(seat - first) % self.seats :: self.seats] for seat in range(self.seats)]
+
+
+def _copied(value: Any) -> Any:
+    return list(value) if isinstance(value, list) else value

@@ -100,5 +100,5 @@ def _await_services(folder: DataFolder, process: subprocess.Popen[bytes]) -> Non
             if json.loads(folder.services_file.read_text())["pid"] == process.pid:
                 return
         if process.poll() is not None or time.monotonic() > deadline:
-            raise CommandFault("\n".join(["the services did not start:", *last_lines(folder.log_file("up"))]))
+            raise CommandFault("the services did not start:", details=last_lines(folder.log_file("up")))
         time.sleep(POLL_SECONDS)

@@ -56,8 +56,8 @@ class _Log:
 
     def fault(self, message: str) -> CommandFault:
         """Return a fault with the end of the log."""
-        lines = (f"  {line}" for line in last_lines(self.file, self.begins))
-        return CommandFault("\n".join([f"{message}; the end of {self.file}:", *lines]))
+        lines = [f"  {line}" for line in last_lines(self.file, self.begins)]
+        return CommandFault(f"{message}; the end of {self.file}:", details=lines)
 
     def refusal(self, instance: str, returncode: int) -> CommandFault:
         """Return why a service did not become ready: its own lines about invalid settings, or the end of its log."""
