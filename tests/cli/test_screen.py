@@ -209,15 +209,15 @@ def test_a_game_with_its_own_deck_piles_and_teams_is_shown() -> None:
         "  write bid AMOUNT",
         "you may draw: 1 from stock   2 from waste",
         "you may: lay 1-4 of: your hand, row",
-        r"you may: [12] lay 1-4 of: your hand, row, melds \(Cleo\)",
+        r"you may: [12] lay 1-4 of: your hand, row, on melds \(Cleo\)",
         rf"  write 1 CARDS \| 1 all but CARDS \(for example {face} {face} for CARDS\)",
-        r"you may: declare boast, 1 of: your hand, an amount from 1 to 3, a seat of 2",
-        r"  write declare CARDS AMOUNT SEAT \| declare all but CARDS AMOUNT SEAT \(for",
-        rf"    example {face} {face} for CARDS\)",
+        r"you may: boast, 1 of: your hand, an amount from 1 to 3, a seat of 2 \(Ben\), 3",
+        r"  write boast CARDS AMOUNT SEAT \| boast all but CARDS AMOUNT SEAT .*",
+        rf".*example {face} {face} for CARDS\)",
         "Ben draws cards: 1",
         f"Dan draws {face}",
         rf"Cleo lays {face} {face}: melds \(Ada\)",
-        f"Cleo: declare boast, {face}, [1-3], Dan",
+        f"Cleo: boast, {face}, [1-3], Dan",
     ):
         assert any(re.fullmatch(pattern, line) for line in shown), pattern
 

@@ -32,10 +32,10 @@ def test_words_of_the_game_are_used_by_kind() -> None:
         (act.Action(call_partner=unnamed), "call the holder"),
         (act.Action(call_partner=nobody), "call nobody"),
         (act.Action(call_partner=act.CallPartnerAction(card=card("2C"))), "call 2♣ (the Low)"),
-        (act.Action(declare_word=act.DeclareAction(word="last_card")), "declare last!"),
+        (act.Action(declare_word=act.DeclareAction(word="last_card")), "last!"),
         (
             act.Action(lay=act.LayAction(cards=[card("9S")], meld="row", pile="melds", owner=2)),
-            "lay 9♠, in a row, laid (Cleo)",
+            "lay 9♠, in a row, on laid (Cleo)",
         ),
         (act.Action(name_trump=act.NameTrumpAction(trump=SUIT_HEARTS, all_tricks=True)), "name trump ♥, all tricks"),
         (act.Action(), "unknown"),

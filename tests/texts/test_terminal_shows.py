@@ -1,6 +1,7 @@
 """The terminal shows recorded tables of every game in every language without words and numbers of programs."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from google.protobuf.message import Message
@@ -58,5 +59,5 @@ def _mark_texts(words: Words, view: facts_pb2.TableView) -> list[str]:
 
 
 def _score_texts(words: Words, score: facts_pb2.RoundScore) -> list[str]:
-    notes = [words.phrases(note.phrases) for note in score.notes]
-    return [words.phrases(score.headline), *notes, *map(str, detail_lines(words, score, WIDE))] if score.round else []
+    seated = replace(words, names=words.names[: len(score.points)])
+    return list(map(str, detail_lines(seated, score, WIDE))) if score.round else []

@@ -128,7 +128,8 @@ def help_lines(words: Words) -> tuple[str, ...]:
 def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_WORDS) -> Request:
     """Return the request of a line of input, in notation or in the words of the game; raises InputFault.
 
-    A card or a bid that is not among the legal actions is returned all the same: the engine knows the violated rule.
+    A card, a bid or a word of the game that is not among the legal actions is returned all the same: the engine knows
+    the violated rule.
     """
     typed = text.translate(_PUNCTUATION).split()
     command = _command(typed, words)
@@ -156,14 +157,19 @@ def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_
     raise InputFault(fault)
 
 
-def is_irrevocable(action: actions_pb2.Action) -> bool:
-    """Return whether an action is to be confirmed: it gives up more than the next card or bid."""
+def is_irrevocable(action: actions_pb2.Action, legal: actions_pb2.LegalActions) -> bool:
+    """Return whether an action is to be confirmed: there are others, and it gives up more than the next card or bid."""
     verb = action.WhichOneof("verb")
-    return verb in IRREVOCABLE_VERBS or (verb == "name_trump" and action.name_trump.all_tricks)
+    is_grave = verb in IRREVOCABLE_VERBS or (verb == "name_trump" and action.name_trump.all_tricks)
+    return is_grave and len(legal.actions) + 2 * len(legal.choices) > 1
 
 
 def _attempt(typed: Sequence[str], legal: actions_pb2.LegalActions, words: Words) -> actions_pb2.Action | None:
-    """Return the play of a card, or the bid, that a person means although it is not legal; None for anything else."""
+    """Return the word, play or bid that a person means although it is not legal; None for anything else."""
+    lowered = [word.lower() for word in typed]
+    for (kind, word), text in words.words.items():
+        if kind == games_pb2.WORD_KIND_CALL and lowered in ([word], text.lower().translate(_PUNCTUATION).split()):
+            return actions_pb2.Action(declare_word=actions_pb2.DeclareAction(word=word))
     verb, rest = (typed[0].lower(), typed[1:]) if len(typed) == 2 else ("", typed)
     verbs = {action.WhichOneof("verb") for action in legal.actions}
     plays = ("", "play", words.tr("play {card}", card="").strip())

@@ -40,8 +40,9 @@ def sheet_lines(words: Words, rounds: Sequence[facts_pb2.RoundScore], width: int
 
 
 def detail_lines(words: Words, score: facts_pb2.RoundScore, width: int = USUAL_WIDTH) -> Iterator[Text]:
-    """Return a round value by value, those of a seat with its name; `width` is in columns."""
+    """Return a round: its points, headline and notes, then value by value; `width` is in columns."""
     yield Text(f"{words.round} {score.round}", style="bold")
+    yield from _listed_round(words, score, width)
     for detail in score.details:
         seat = f"{words.name(detail.seat)}, " if detail.HasField("seat") else ""
         yield folded(" " * NUMBER_WIDTH, seat + words.mark(detail), width)

@@ -223,14 +223,15 @@ class Words:
 
     def _lay(self, lay: actions_pb2.LayAction, cards: str) -> str:
         meld = self.word(games_pb2.WORD_KIND_MELD, lay.meld) if lay.meld else ""
-        pile = self.pile(lay.pile, lay.owner if lay.HasField("owner") else None) if lay.pile else ""
-        return self._listed(self.tr("lay {cards}", cards=cards).rstrip(), meld, pile)
+        pile = self.pile(lay.pile, lay.owner if lay.HasField("owner") else None)
+        target = self.tr("on {pile}", pile=pile) if lay.pile else ""
+        return self._listed(self.tr("lay {cards}", cards=cards).rstrip(), meld, target)
 
     def _declaration(self, declared: actions_pb2.DeclareAction, cards: str) -> str:
         amount = str(declared.amount) if declared.HasField("amount") else ""
         seat = self.name(declared.seat) if declared.HasField("seat") else ""
         word = self.word(games_pb2.WORD_KIND_CALL, declared.word)
-        return self._listed(self.tr("declare {word}", word=word), cards, amount, seat)
+        return self._listed(word, cards, amount, seat)
 
     def _trump(self, suit: SuitValue) -> str:
         return self.tr("trump {suit}", suit=self.suit(suit)) if suit else ""
