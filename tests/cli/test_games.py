@@ -1,7 +1,9 @@
 """`croupier games` lists games, options and rules."""
 
+import re
 import tomllib
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import typer
@@ -11,9 +13,10 @@ from croupier.cli.commands.check import show_check
 from croupier.cli.commands.games import show_game, show_games
 from croupier.cli.commands.rules import show_rules
 from croupier.engine.api.game_texts import rules_page, texts_of
+from croupier.games.interface import Observation, RandomSource
 from croupier.games.registry import OWN_GAMES
 from tests.cli.conftest import Command, printed
-from tests.conformance.small_game import HIGH_CARD
+from tests.conformance.small_game import HIGH_CARD, HighCard
 from tests.conformance.wrong_games import WRONG
 
 PROJECT = Path(__file__).parents[2]
@@ -71,9 +74,23 @@ def test_the_language_of_the_rules_is_that_of_the_option_or_of_the_environment(
 
 def test_the_check_of_a_game_has_its_laws_and_what_walks_reached() -> None:
     lines = printed(lambda console: show_check(console, HIGH_CARD, 1), width=200).splitlines()
-    assert " holds  twins" in lines
+    assert any(re.fullmatch(r" holds  twins +\d+\.\d s", line) for line in lines)
     assert any(line.strip().startswith("action: Play ") for line in lines)
     assert lines[-1] == "Repeat with: croupier games high_card --check --seed 1"
+
+
+def test_a_check_prints_each_law_before_it_goes_on_to_the_next() -> None:
+    class Interrupted(HighCard):
+        def determinize(self, observation: Observation, randrange: RandomSource) -> NoReturn:
+            raise KeyboardInterrupt
+
+    def check(console: Console) -> None:
+        with pytest.raises(KeyboardInterrupt):
+            show_check(console, Interrupted(), 1)
+
+    laws = [line.split()[:2] for line in printed(check, width=200).splitlines()]
+    assert laws[0] == ["holds", "declaration"]
+    assert laws[-1] == ["holds", "results"]
 
 
 def test_the_check_of_a_wrong_game_fails() -> None:

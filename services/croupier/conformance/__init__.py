@@ -4,6 +4,6 @@
 tests call.
 """
 
-from croupier.conformance.check import Failure, Report, check_game
+from croupier.conformance.check import Checked, Failure, Report, check_game
 
-__all__ = ["Failure", "Report", "check_game"]
+__all__ = ["Checked", "Failure", "Report", "check_game"]

@@ -38,15 +38,35 @@ class Failure(NamedTuple):
     table: str = ""
 
 
+class Checked(NamedTuple):
+    """A law that was checked, and its failure; None if it holds."""
+
+    law: str
+    failure: Failure | None
+
+    def lines(self, seconds: float | None = None) -> Iterator[str]:
+        """Yield the law, with the time of its check if that is given, what was found, and what to change."""
+        line = f"{'FAILED' if self.failure else 'holds':>6}  {self.law}"
+        yield line if seconds is None else f"{line:<24} {seconds:6.1f} s"
+        if self.failure:
+            yield from (f"        {found}" for found in self.failure.found.splitlines())
+            yield from [f"        at a table with {self.failure.table}"] if self.failure.table else []
+            yield f"        To mend it: {self.failure.remedy}"
+
+
 class Report(NamedTuple):
-    """The result of a check: the laws that were checked, those that failed, and what walks have reached."""
+    """The result of a check: the laws that were checked, and what walks have reached."""
 
     game: str
     seed: int
-    laws: tuple[str, ...]
-    failures: tuple[Failure, ...]
+    checked: tuple[Checked, ...]
     coverage: Coverage | None
     is_judged: bool
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The laws that do not hold."""
+        return tuple(checked.failure for checked in self.checked if checked.failure)
 
     @property
     def holds(self) -> bool:
@@ -60,13 +80,12 @@ class Report(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Yield the report line by line."""
-        failed = {failure.law: failure for failure in self.failures}
-        for law in self.laws:
-            yield f"{'FAILED' if law in failed else 'holds':>6}  {law}"
-            if failure := failed.get(law):
-                yield from (f"        {line}" for line in failure.found.splitlines())
-                yield from [f"        at a table with {failure.table}"] if failure.table else []
-                yield f"        To mend it: {failure.remedy}"
+        for checked in self.checked:
+            yield from checked.lines()
+        yield from self.last_lines()
+
+    def last_lines(self) -> Iterator[str]:
+        """Yield what follows the laws: what walks have reached, and how to repeat them."""
         if self.coverage:
             yield from coverage_lines(self.coverage)
         yield f"The rules were {'' if self.is_judged else 'not '}compared with a second implementation."
@@ -87,19 +106,33 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
 
 
 def check_game(
-    game: Game, judge: type[JudgeTable] | None = None, seed: int | None = None, count: int = TABLES
+    game: Game,
+    judge: type[JudgeTable] | None = None,
+    seed: int | None = None,
+    count: int = TABLES,
+    tell: Callable[[Checked], object] = lambda _: None,
 ) -> Report:
     """Check all laws of a game, with a judge also against it; `count` is the number of tables by law and seats.
 
-    Every table is played from the seed, by default a new one. The report has no failure if all laws hold.
+    Every table is played from the seed, by default a new one. The report has no failure if all laws hold. `tell` is
+    called with each law as soon as it was checked.
     """
     seed = secrets.randbelow(1 << 31) if seed is None else seed
-    failures = [failure for law in DESCRIPTION_LAWS if (failure := _failure(law, game))]
-    laws = (*TABLE_LAWS, *(judged_laws(judge) if judge else ()))
-    failures += [failure for law in laws if (failure := _failure_at_tables(law, game, seed, count))]
-    coverage, failed = _coverage(game, seed)
-    names = (*[law.name for law in DESCRIPTION_LAWS], *[law.name for law in laws], COVERAGE)
-    return Report(game.id, seed, names, (*failures, *failed), coverage, judge is not None)
+    checked: list[Checked] = []
+    for law in _laws_checked(game, judge, seed, count):
+        checked.append(law)
+        tell(law)
+    coverage, failure = _coverage(game, seed)
+    checked.append(Checked(COVERAGE, failure))
+    tell(checked[-1])
+    return Report(game.id, seed, tuple(checked), coverage, judge is not None)
+
+
+def _laws_checked(game: Game, judge: type[JudgeTable] | None, seed: int, count: int) -> Iterator[Checked]:
+    for law in DESCRIPTION_LAWS:
+        yield Checked(law.name, _failure(law, game))
+    for of_tables in (*TABLE_LAWS, *(judged_laws(judge) if judge else ())):
+        yield Checked(of_tables.name, _failure_at_tables(of_tables, game, seed, count))
 
 
 def _failure_at_tables(law: Law[SampledTable], game: Game, seed: int, count: int) -> Failure | None:
@@ -133,10 +166,10 @@ def found_by(check: Callable[[], object]) -> str:
     return ""
 
 
-def _coverage(game: Game, seed: int) -> tuple[Coverage | None, tuple[Failure, ...]]:
+def _coverage(game: Game, seed: int) -> tuple[Coverage | None, Failure | None]:
     reached: list[Coverage] = []
     found = found_by(lambda: reached.append(covered(game, seed)))
     if reached and reached[0].missing:
         found = f"{MAX_TABLES} tables did not reach: {', '.join(reached[0].missing)}"
-    failures = (Failure(COVERAGE, found, COVERAGE_REMEDY),) if found else ()
-    return (reached[0] if reached else None), failures
+    failure = Failure(COVERAGE, found, COVERAGE_REMEDY) if found else None
+    return (reached[0] if reached else None), failure
