@@ -9,19 +9,21 @@ from croupier.conformance.description_laws import DESCRIPTION_LAWS
 from croupier.conformance.judged_laws import judged_laws
 from croupier.conformance.law import Law, LawBroken
 from croupier.conformance.tables import SampledTable, tables
+from croupier.conformance.twins import TWINS_LAW
 from croupier.games.interface import Game
 from croupier_loadtest.judge.rules.interface import JudgeTable
+from tests.conformance.leaking_games import LEAKS
 from tests.conformance.small_game import HIGH_CARD
 from tests.conformance.small_judge import HighCardTable
 from tests.conformance.wrong_games import MISJUDGED, WRONG, RuleThatThePageLacks, WordThatIsNeverShown
 
-TABLES = 10
+TABLES, LEAK_TABLES = 10, 60
 DESCRIPTION = {law.name: law for law in DESCRIPTION_LAWS}
 OF_TABLES = {law.name: law for law in TABLE_LAWS}
 
 
-def check_tables(law: Law[SampledTable], game: Game, seed: int) -> None:
-    for table in tables(game, game.seats[-1], seed, TABLES):
+def check_tables(law: Law[SampledTable], game: Game, seed: int, count: int = TABLES) -> None:
+    for table in tables(game, game.seats[-1], seed, count):
         law.check(table)
 
 
@@ -47,6 +49,12 @@ def test_a_wrong_description_is_found(name: str) -> None:
 @pytest.mark.parametrize("name", OF_TABLES)
 def test_a_wrong_game_is_found(name: str, seed: int) -> None:
     assert found_by(lambda: check_tables(OF_TABLES[name], WRONG[name], seed))
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_that_begins_late_is_found(name: str, seed: int) -> None:
+    found = found_by(lambda: check_tables(TWINS_LAW, LEAKS[name], seed, LEAK_TABLES))
+    assert "depends on cards that they do not see" in found
 
 
 @pytest.mark.parametrize(("name", "wrong"), MISJUDGED.items(), ids=MISJUDGED)

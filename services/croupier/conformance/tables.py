@@ -56,13 +56,14 @@ class SampledTable(NamedTuple):
 
     def walk(self) -> Iterator[Transition]:
         """Play the table to its end; raises LawBroken without an end."""
-        return walk(self.game, self.state, self.random, self._change)
+        return walk(self.game, self.state, self.random, self.change)
 
     def some_transitions(self, most: int = MAX_TRANSITIONS) -> Iterator[Transition]:
         """Play the table to its end, or for so many events."""
         return itertools.islice(self.walk(), most)
 
-    def _change(self, state: State, event: Event) -> Event:
+    def change(self, state: State, event: Event) -> Event:
+        """Return the event of the table's style in place of a random one."""
         steered = self.game.sampling.steered
         if self.style is Style.STEERED and steered is not None:
             steered_event: Event = steered(state, event, self.random.randrange)
