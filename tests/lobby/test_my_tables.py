@@ -133,27 +133,33 @@ async def test_finished_tables_count_for_no_limit_and_keep_no_guest(
         assert await lobby.tables.opener.players.delete_unplayed(clock()) == 1
 
 
-async def seats_of(lobby: Lobby, player_id: str, table: Table) -> MySeat:
+async def seat_at(lobby: Lobby, player_id: str, table: Table) -> MySeat:
+    """Return the seat of a player as lists show it."""
+    [(_, seat)] = [pair async for pair in lobby.tables.with_seats(player_id, [table])]
+    return seat
+
+
+async def current_seat(lobby: Lobby, player_id: str, table: Table) -> MySeat:
     current = await lobby.tables.store.get(table.table_id)
     assert current is not None
-    return (await lobby.tables.own_seats(player_id, [current]))[table.table_id]
+    return await seat_at(lobby, player_id, current)
 
 
 async def test_a_seat_has_its_turn_while_the_game_is_played_if_the_engine_knows_it(
     lobby: Lobby, engine: FakeEngine
 ) -> None:
     forming = await lobby.tables.create(ADA, PAIRS)
-    assert await seats_of(lobby, ADA.player_id, forming) == MySeat(0, is_away=False)
+    assert await current_seat(lobby, ADA.player_id, forming) == MySeat(0, is_away=False)
     table = await playing(lobby)
-    assert await seats_of(lobby, ADA.player_id, table) == MySeat(0)
+    assert await current_seat(lobby, ADA.player_id, table) == MySeat(0)
     engine.turns[table.table_id] = BOB_TO_ACT
-    assert await seats_of(lobby, ADA.player_id, table) == MySeat(0, False, 0, False)
-    assert await seats_of(lobby, BOB.player_id, table) == MySeat(1, True, DEADLINE, True)
+    assert await current_seat(lobby, ADA.player_id, table) == MySeat(0, False, 0, False)
+    assert await current_seat(lobby, BOB.player_id, table) == MySeat(1, True, DEADLINE, True)
     engine.failure = ENGINE_UNAVAILABLE
-    assert await seats_of(lobby, BOB.player_id, table) == MySeat(1)
+    assert await current_seat(lobby, BOB.player_id, table) == MySeat(1)
     engine.failure = None
     await finish(lobby, engine, table)
-    assert await seats_of(lobby, BOB.player_id, table) == MySeat(1)
+    assert await current_seat(lobby, BOB.player_id, table) == MySeat(1)
 
 
 async def test_an_engine_that_does_not_answer_holds_up_no_list(
@@ -163,10 +169,10 @@ async def test_an_engine_that_does_not_answer_holds_up_no_list(
     engine.turns[table.table_id] = ADA_TO_ACT
     engine.answers.clear()
     clock.drive()
-    asking = asyncio.ensure_future(lobby.tables.own_seats(ADA.player_id, [table]))
+    asking = asyncio.ensure_future(seat_at(lobby, ADA.player_id, table))
     await settled()
     clock.advance(READ_SECONDS)
-    assert (await asking)[table.table_id] == MySeat(0)
+    assert await asking == MySeat(0)
     engine.answers.set()
 
 
@@ -175,10 +181,9 @@ async def test_callers_at_once_share_calls_of_the_engine(lobby: Lobby, engine: F
     engine.turns = {table.table_id: ADA_TO_ACT for table in tables}
     engine.calls.clear()
     clock.drive()
-    asking = [asyncio.ensure_future(lobby.tables.own_seats(ADA.player_id, [table])) for table in tables]
+    asking = [asyncio.ensure_future(seat_at(lobby, ADA.player_id, table)) for table in tables]
     await settled()
-    found = await asyncio.gather(*asking)
-    assert [seats[table.table_id].is_to_act for seats, table in zip(found, tables, strict=True)] == [True] * 5
+    assert [seat.is_to_act for seat in await asyncio.gather(*asking)] == [True] * 5
     assert engine.calls == ["table_statuses"]
 
 

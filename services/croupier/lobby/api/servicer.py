@@ -174,10 +174,9 @@ class LobbyServicer:
         )
         played = sum(table.state is TableState.PLAYING for table in tables)
         call.admission.owe(-(-played // TURNS_PER_UNIT))
-        seats = await self.tables.own_seats(player, tables)
         mine = [
-            codec.encode_my_table(self._encode(table, player), seats[table.table_id])
-            async for table in in_steps(tables, ENCODING_STEP)
+            codec.encode_my_table(self._encode(table, player), seat)
+            async for table, seat in self.tables.with_seats(player, tables)
         ]
         return pb.ListMyTablesResponse(tables=mine, next_page_token=token)
 

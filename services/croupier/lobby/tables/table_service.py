@@ -26,6 +26,7 @@ from croupier.lobby.tables.table_opener import TableOpener
 from croupier.lobby.tables.table_updater import TableUpdater, table_busy
 from croupier.lobby.tables.turns import Turns
 from croupier.runtime.errors import AlreadyExists, LimitReached, Unavailable
+from croupier.runtime.steps import in_steps
 from croupier.runtime.table_access import unknown_table
 from croupier_api.v1 import errors_pb2
 
@@ -34,6 +35,7 @@ CODE_ATTEMPTS = 5
 FORMING = (TableState.FORMING, TableState.OPENING)
 SHOWN_RUNNING = (*FORMING, TableState.PLAYING)
 PAGE_SIZE = 200
+SEATS_STEP = 25
 REMATCH_ATTEMPTS = 5
 MAX_PAGE_READS = 4
 """Of all streams at a time, so that calls find free connections however many streams begin at once."""
@@ -339,11 +341,15 @@ class TableService:
         """Return tables that have ended, or have not, at which a player has a seat, as `list_public` does."""
         return await self.store.list_own(player_id, has_ended, before, limit)
 
-    async def own_seats(self, player_id: str, tables: Sequence[Table]) -> dict[str, MySeat]:
-        """Return the seat of a player at each of their tables; the engine is asked for the turns of games."""
+    async def with_seats(self, player_id: str, tables: Sequence[Table]) -> AsyncGenerator[tuple[Table, MySeat], None]:
+        """Yield tables, each with the seat of a player, without those at which they have none.
+
+        The engine is asked for the turns of games.
+        """
         turns = await self.turns.read([table.table_id for table in tables if table.state is TableState.PLAYING])
-        seats = {table.table_id: my_seat(table, player_id, turns.get(table.table_id)) for table in tables}
-        return {table_id: seat for table_id, seat in seats.items() if seat is not None}
+        async for table in in_steps(tables, SEATS_STEP):
+            if (seat := my_seat(table, player_id, turns.get(table.table_id))) is not None:
+                yield table, seat
 
     async def watch_own(self, player_id: str, network: str = "") -> AsyncGenerator[WatchedTable, None]:
         """Yield the tables of a player that are forming or being played, newest first, and then changes of these.
@@ -359,11 +365,9 @@ class TableService:
 
     async def _begin_own(self, player_id: str, subscription: Subscription) -> AsyncGenerator[WatchedTable, None]:
         """Yield the tables with which a stream begins; no other frame keeps them in memory as long as it lasts."""
-        tables = await self._read_own(player_id)
-        seats = await self.own_seats(player_id, tables)
-        for table in tables:
-            await subscription.turn_for(table, seats[table.table_id])
-            yield WatchedTable(table, False, seats[table.table_id])
+        async for table, seat in self.with_seats(player_id, await self._read_own(player_id)):
+            await subscription.turn_for(table, seat)
+            yield WatchedTable(table, False, seat)
 
     async def _read_own(self, player_id: str) -> list[Table]:
         """Return the running tables of a player, newest first, and follow them before: no later change is missed.
@@ -375,7 +379,7 @@ class TableService:
             table_ids = await self.store.ids_of_running(player_id)
             own.follow(player_id, table_ids)
             read = await self.store.list_by_ids(table_ids) if table_ids else []
-        tables = [table for table in read if table.state in SHOWN_RUNNING and table.seat_of(player_id) is not None]
+        tables = [table for table in read if table.state in SHOWN_RUNNING]
         for table in tables:
             own.see(table)
         return sorted(tables, key=lambda table: (table.created_milliseconds, table.table_id), reverse=True)
