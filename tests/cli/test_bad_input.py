@@ -95,6 +95,7 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
         ("up --lobbies=2 --database=sqlite:////tmp/shared.db", 2, ONE_OF_EACH),
         ("up --certificate=a.pem", 2, "--key missing: --certificate, --key go together"),
         ("up --data-dir=/dev/null/croupier", 1, "/dev/null/croupier cannot be used as data folder"),
+        ("up --data-dir=/dev/null/croupier --database=postgresql://[x", 1, "/dev/null/croupier cannot be used as data"),
         ("demo --game poker", 2, f"choose one of {', '.join(OWN_GAMES)}"),
         ("demo --game all --seats 3", 2, "leave them out"),
         ("demo --game all -o best_of=3", 2, "leave them out"),

@@ -44,6 +44,9 @@ from tests.waiting import SettlingLoop, settled
         "postgresql://croupier:secret@host:port/name",
         "postgresql://croupier:p@secret@host/name",
         "postgresql://croupier:secret@one,two:port/name",
+        "postgresql://croupier:secret@one:1,two:2x/name",
+        "postgresql://croupier:secret@one,,two/name",
+        "postgresql://croupier:1,secret/@one@two/name",
         "postgresql://croupier:secret@/name?host=one:1,two:2",
     ],
 )
@@ -59,9 +62,16 @@ def test_the_schemes_of_postgresql_mean_the_same(scheme: str) -> None:
     assert open_database(f"{scheme}://croupier@host/name").url == open_database("postgresql://croupier@host/name").url
 
 
-def test_several_hosts_are_shown_without_the_password() -> None:
-    database = open_database("postgresql://croupier:secret@one:1,[::1]/name?sslmode=require")
-    assert database_name(database) == "postgresql://croupier:***@/name?host=one%2C%5B%3A%3A1%5D&port=1%2C5432"
+@pytest.mark.parametrize(
+    ("hosts", "shown"),
+    [
+        ("croupier:secret@one:1,[::1]", "croupier:***@/name?host=one%2C%5B%3A%3A1%5D&port=1%2C5432"),
+        ("croupier@[::1]:2,two", "croupier@/name?host=%5B%3A%3A1%5D%2Ctwo&port=2%2C5432"),
+        ("one,two:2", "/name?host=one%2Ctwo&port=5432%2C2"),
+    ],
+)
+def test_several_hosts_are_shown_without_the_password(hosts: str, shown: str) -> None:
+    assert database_name(open_database(f"postgresql://{hosts}/name?sslmode=require")) == f"postgresql://{shown}"
 
 
 SPECIAL = "a b%20?#ø,[x]'\"@:&$;{y}+"

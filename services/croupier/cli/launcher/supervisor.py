@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from croupier.cli.faults import CommandFault, misused
 from croupier.cli.launcher.addresses import HOST, UNPACED, Addresses, addresses_from, check_free, service_flags
@@ -219,7 +218,7 @@ async def running_services(
     it is started again. Raises CommandFault if they cannot be started, and in place of the body, which is then
     cancelled, if one keeps dying.
     """
-    is_sqlite = settings.database is None or urlsplit(settings.database).scheme.startswith("sqlite")
+    is_sqlite = settings.database is None or settings.database.startswith("sqlite")
     if settings.replicas.most > 1 and is_sqlite:
         raise misused(
             "SQLite serves one instance of each service: for more name a PostgreSQL database, "

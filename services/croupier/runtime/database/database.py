@@ -1,11 +1,11 @@
 """Databases through SQLAlchemy: SQLite for one machine, PostgreSQL for any number of replicas."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from sqlalchemy import URL, Connection, make_url, text
 from sqlalchemy.exc import ArgumentError
@@ -25,7 +25,12 @@ Result = TypeVar("Result")
 TRANSACTION_SECONDS = 15.0
 """More than the limit of a command, so that usually the command raises the error."""
 RETRY_SECONDS = 1.0
-POSTGRESQL_PORT = 5432
+POSTGRESQL_PORT = "5432"
+HOST = re.compile(r"(\[[^]/?@]+\]|[^][:,/?@]+)(?::(\d+))?")
+SEVERAL_HOSTS = re.compile(
+    rf"(?P<user>[\w+]+://(?:[^:/]*(?::[^@]*)?@)?+)(?P<hosts>{HOST.pattern}(?:,{HOST.pattern})+)(?P<rest>(?:[/?].*)?)"
+)
+"""SQLAlchemy's pattern of URLs, but with a list of hosts."""
 POSTGRESQL_SCHEMES = ("postgres", "postgresql", "postgresql+asyncpg")
 URL_FORMS = (
     "sqlite:////absolute/path.db or postgresql://user:password@host:port/database,"
@@ -162,9 +167,9 @@ def sqlite_url(file: Path) -> str:
 
 def _parsed_url(text_of_url: str) -> URL:
     try:
-        url = make_url(_with_hosts_in_query(text_of_url))
-        if "@" in (url.host or ""):
-            # The rest of a password: messages would show it as the host.
+        url = _make_url(text_of_url)
+        if re.search("[@,]", url.host or ""):
+            # The rest of a password, which messages would show as the host, or one of several hosts has a fault.
             raise ValueError
         if url.drivername in POSTGRESQL_SCHEMES:
             url = url.set(drivername="postgresql+asyncpg")
@@ -178,17 +183,14 @@ def _parsed_url(text_of_url: str) -> URL:
         raise SettingsError(f"invalid --database (CROUPIER_DATABASE): expected {URL_FORMS}") from None
 
 
-def _with_hosts_in_query(url: str) -> str:
-    """Return the URL with several hosts as parameters, where both SQLAlchemy and the driver accept them."""
-    parts = urlsplit(url)
-    user, _, several = parts.netloc.rpartition("@")
-    if "," not in several:
-        return url
-    hosts = [urlsplit(f"//{host}") for host in several.split(",")]
-    names = ",".join(f"[{host.hostname}]" if ":" in (host.hostname or "") else host.hostname or "" for host in hosts)
-    ports = ",".join(str(host.port or POSTGRESQL_PORT) for host in hosts)
-    query = urlencode([*parse_qsl(parts.query), ("host", names), ("port", ports)])
-    return urlunsplit(parts._replace(netloc=f"{user}@", query=query))
+def _make_url(text_of_url: str) -> URL:
+    """Parse a URL, with several hosts as parameters, where both SQLAlchemy and the driver accept them."""
+    several = SEVERAL_HOSTS.fullmatch(text_of_url)
+    if several is None:
+        return make_url(text_of_url)
+    names, ports = zip(*HOST.findall(several["hosts"]), strict=True)
+    hosts = {"host": ",".join(names), "port": ",".join(port or POSTGRESQL_PORT for port in ports)}
+    return make_url(several["user"] + several["rest"]).update_query_dict(hosts)
 
 
 def check_permissions(database: Database) -> None:
