@@ -14,12 +14,13 @@ from croupier.cli.terminal.person_input import (
     Rules,
     Vote,
     in_notation,
+    is_irrevocable,
     read_input,
 )
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2 as pb
 from croupier_api.v1.cards_pb2 import SUIT_CLUBS, SUIT_HEARTS, SUIT_SPADES, SUIT_UNSPECIFIED, Card, CardFace, Suit
-from croupier_api.v1.games_pb2 import WORD_KIND_CARD, WORD_KIND_CONTRACT
+from croupier_api.v1.games_pb2 import WORD_KIND_CALL, WORD_KIND_CARD, WORD_KIND_CONTRACT
 from croupier_client.cards import card_from_text
 
 NOTHING = pb.LegalActions()
@@ -186,7 +187,12 @@ def test_impossible_input_is_explained(typed: str, legal: pb.LegalActions, messa
 
 
 HELD = pb.CardChoice(cards=cards("R6 R7"), min_cards=1, max_cards=2)
-OWN_WORDS = Words(("Ada", "Ben"), symbols=True, words={(WORD_KIND_CARD, "8H"): "the Old"}, deck=FACES)
+OWN_WORDS = Words(
+    ("Ada", "Ben"),
+    symbols=True,
+    words={(WORD_KIND_CARD, "8H"): "the Old", (WORD_KIND_CALL, "last_card"): "Last card!"},
+    deck=FACES,
+)
 
 
 def lay(laid: str, owner: int | None = None) -> pb.Action:
@@ -251,3 +257,15 @@ def test_choices_of_unknown_games_are_completed(typed: str, legal: pb.LegalActio
 def test_wrong_parts_of_choices_are_reported(typed: str, legal: pb.LegalActions, message: str) -> None:
     with pytest.raises(InputFault, match=message):
         read_input(typed, legal, OWN_WORDS)
+
+
+@pytest.mark.parametrize("typed", ["last card!", "Last Card!", "last_card"])
+def test_a_word_that_is_not_legal_is_left_to_the_engine(typed: str) -> None:
+    assert read_input(typed, DRAWS, OWN_WORDS) == pb.Action(declare_word=pb.DeclareAction(word="last_card"))
+
+
+def test_the_only_action_needs_no_confirmation() -> None:
+    assert not is_irrevocable(boast(), pb.LegalActions(actions=[boast()]))
+    assert is_irrevocable(boast(), pb.LegalActions(actions=[boast(), PASS]))
+    assert is_irrevocable(boast(), LAYS)
+    assert not is_irrevocable(PASS, BIDS)

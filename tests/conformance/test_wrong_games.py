@@ -1,19 +1,27 @@
 """Each law of the conformance kit finds the game that is wrong in its point, and none finds fault with a right one."""
 
+from dataclasses import replace
+from types import MappingProxyType
+
 import pytest
 
 from croupier.conformance import check_game
-from croupier.conformance.check import COVERAGE, TABLE_LAWS, found_by
+from croupier.conformance.check import COVERAGE, ERROR_REMEDY, TABLE_LAWS, failure_of
 from croupier.conformance.coverage import covered
-from croupier.conformance.description_laws import DESCRIPTION_LAWS
+from croupier.conformance.description_laws import DESCRIPTION_LAWS, check_shown
+from croupier.conformance.hidden_cards import called
 from croupier.conformance.judged_laws import judged_laws
-from croupier.conformance.law import Law, LawBroken
+from croupier.conformance.law import Law, LawBroken, first_difference
 from croupier.conformance.tables import SampledTable, tables
 from croupier.conformance.twins import TWINS_LAW
+from croupier.conformance.words import MOVE_ARGUMENTS, Shown
+from croupier.games.actions import Declare, Play
+from croupier.games.facts import SPECTATOR, Call, Called, CardsMoved, MoveReason, only
 from croupier.games.interface import Game
+from croupier.games.words import WordKind
 from croupier_loadtest.judge.rules.interface import JudgeTable
 from tests.conformance.leaking_games import LEAKS
-from tests.conformance.small_game import HIGH_CARD
+from tests.conformance.small_game import HIGH_CARD, HighCard
 from tests.conformance.small_judge import HighCardTable
 from tests.conformance.wrong_games import MISJUDGED, WRONG, RuleThatThePageLacks, WordThatIsNeverShown
 
@@ -48,13 +56,43 @@ def test_a_wrong_description_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", OF_TABLES)
 def test_a_wrong_game_is_found(name: str, seed: int) -> None:
-    assert found_by(lambda: check_tables(OF_TABLES[name], WRONG[name], seed))
+    assert failure_of(name, "", lambda: check_tables(OF_TABLES[name], WRONG[name], seed))
 
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_that_begins_late_is_found(name: str, seed: int) -> None:
-    found = found_by(lambda: check_tables(TWINS_LAW, LEAKS[name], seed, LEAK_TABLES))
-    assert "depends on cards that they do not see" in found
+    failure = failure_of(name, "", lambda: check_tables(TWINS_LAW, LEAKS[name], seed, LEAK_TABLES))
+    assert failure is not None
+    assert "depends on cards that they do not see" in failure.found
+
+
+def test_an_error_of_rules_is_found_where_they_called_a_library() -> None:
+    failure = failure_of("twins", "", lambda: replace("no dataclass"))  # type: ignore[type-var]
+    assert failure is not None
+    assert failure.remedy == ERROR_REMEDY
+    assert __file__ in failure.found
+
+
+def test_the_first_difference_of_values_is_named() -> None:
+    one = CardsMoved(0, "trick", (3, 4), 2, MoveReason.PLAY)
+    assert first_difference([one], [one._replace(cards=(3, 5))]) == ("[0].cards[1]", 4, 5)
+    assert first_difference((1,), (1, 2)) == ("", (1,), (1, 2))
+
+
+def test_a_text_of_a_move_need_not_name_its_cards() -> None:
+    move = Shown(WordKind.CARD_MOVE, "cut", MOVE_ARGUMENTS)
+    game = HighCard()
+    game.words = MappingProxyType({WordKind.CARD_MOVE: {"cut": "{seat} cuts"}})
+    check_shown(game, [move])
+    game.words = MappingProxyType({WordKind.CARD_MOVE: {"cut": "somebody cuts {cards}"}})
+    with pytest.raises(LawBroken, match=r"has the placeholders cards: expected cards, seat"):
+        check_shown(game, [move])
+
+
+def test_a_declared_card_may_be_known() -> None:
+    declared, played = (Called(Call(0, action)) for action in (Declare("ask", cards=(7,)), Play(7)))
+    assert called(declared, SPECTATOR) == {7}
+    assert called(declared._replace(audience=only(1)), 1) == called(played, SPECTATOR) == set()
 
 
 @pytest.mark.parametrize(("name", "wrong"), MISJUDGED.items(), ids=MISJUDGED)

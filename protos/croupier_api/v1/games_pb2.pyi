@@ -75,7 +75,9 @@ class _WordKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WordKind.Val
     WORD_KIND_RULE: _WordKind.ValueType  # 22
     """The id of a rule by which an action can be refused; the text is that of the refusal."""
     WORD_KIND_CARD_MOVE: _WordKind.ValueType  # 23
-    """A move of cards that players have a word for. The text has the seat and the cards in braces: "{seat} cuts: {cards}"."""
+    """A move of cards that players have a word for. The text has the seat in braces, and perhaps the cards:
+    "{seat} cuts: {cards}".
+    """
 
 class WordKind(_WordKind, metaclass=_WordKindEnumTypeWrapper):
     """Kinds of words. An open set: later versions may add some."""
@@ -127,7 +129,9 @@ WORD_KIND_FIGURE: WordKind.ValueType  # 21
 WORD_KIND_RULE: WordKind.ValueType  # 22
 """The id of a rule by which an action can be refused; the text is that of the refusal."""
 WORD_KIND_CARD_MOVE: WordKind.ValueType  # 23
-"""A move of cards that players have a word for. The text has the seat and the cards in braces: "{seat} cuts: {cards}"."""
+"""A move of cards that players have a word for. The text has the seat in braces, and perhaps the cards:
+"{seat} cuts: {cards}".
+"""
 Global___WordKind: _TypeAlias = WordKind  # noqa: Y015
 
 class _PileRole:

@@ -11,7 +11,7 @@ MISUSED = 2
 
 
 class CommandFault(Exception):
-    """A fault and its remedy in one line, and lines of details; `exit_code` is 2 if the command line itself is wrong."""
+    """A fault and its remedy in one line, with lines of details; `exit_code` is 2 if the command line is wrong."""
 
     def __init__(self, message: str, exit_code: int = FAILED, details: Sequence[str] = ()) -> None:
         self._lines = (message, *details)

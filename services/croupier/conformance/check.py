@@ -1,16 +1,18 @@
 """The check of a game: all laws on sampled tables, the coverage of its walks, and a report."""
 
 import secrets
+import sysconfig
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from croupier.conformance.coverage import MAX_TABLES, Coverage, covered
 from croupier.conformance.description_laws import DESCRIPTION_LAWS
 from croupier.conformance.hidden_cards import HIDDEN_CARDS_LAW
 from croupier.conformance.judged_laws import judged_laws
-from croupier.conformance.law import Law, LawBroken
+from croupier.conformance.law import Law, LawBroken, require
 from croupier.conformance.play_laws import PLAY_LAWS
 from croupier.conformance.result_laws import RESULT_LAWS
 from croupier.conformance.tables import SampledTable, tables
@@ -23,6 +25,8 @@ TABLES = 3
 TABLE_LAWS = (*PLAY_LAWS, HIDDEN_CARDS_LAW, TWINS_LAW, *RESULT_LAWS)
 """The laws of tables of every game."""
 COVERAGE = "coverage"
+ERROR_REMEDY = "Mend the error: rules raise nothing but IllegalAction, for an action or an event that they refuse."
+LIBRARY = (sysconfig.get_path("stdlib"),)
 COVERAGE_REMEDY = (
     "Let a bot or random play come to what is named, by other defaults or a steered walk in `sampling`, or take out of "
     "code and words what cannot happen."
@@ -110,27 +114,27 @@ def check_game(
     judge: type[JudgeTable] | None = None,
     seed: int | None = None,
     count: int = TABLES,
-    tell: Callable[[Checked], object] = lambda _: None,
+    on_checked: Callable[[Checked], object] = lambda _: None,
 ) -> Report:
     """Check all laws of a game, with a judge also against it; `count` is the number of tables by law and seats.
 
-    Every table is played from the seed, by default a new one. The report has no failure if all laws hold. `tell` is
-    called with each law as soon as it was checked.
+    Every table is played from the seed, by default a new one. The report has no failure if all laws hold.
+    `on_checked` is called with each law as soon as it was checked.
     """
     seed = secrets.randbelow(1 << 31) if seed is None else seed
     checked: list[Checked] = []
     for law in _laws_checked(game, judge, seed, count):
         checked.append(law)
-        tell(law)
+        on_checked(law)
     coverage, failure = _coverage(game, seed)
     checked.append(Checked(COVERAGE, failure))
-    tell(checked[-1])
+    on_checked(checked[-1])
     return Report(game.id, seed, tuple(checked), coverage, judge is not None)
 
 
 def _laws_checked(game: Game, judge: type[JudgeTable] | None, seed: int, count: int) -> Iterator[Checked]:
     for law in DESCRIPTION_LAWS:
-        yield Checked(law.name, _failure(law, game))
+        yield Checked(law.name, failure_of(law.name, law.remedy, partial(law.check, game)))
     for of_tables in (*TABLE_LAWS, *(judged_laws(judge) if judge else ())):
         yield Checked(of_tables.name, _failure_at_tables(of_tables, game, seed, count))
 
@@ -145,31 +149,37 @@ def _failure_at_tables(law: Law[SampledTable], game: Game, seed: int, count: int
                 played.append(table)
                 law.check(table)
 
-    found = found_by(check)
-    return Failure(law.name, found, law.remedy, str(played[-1]) if played else "") if found else None
+    failure = failure_of(law.name, law.remedy, check)
+    return failure._replace(table=str(played[-1])) if failure and played else failure
 
 
-def _failure(law: Law[Game], game: Game) -> Failure | None:
-    found = found_by(lambda: law.check(game))
-    return Failure(law.name, found, law.remedy) if found else None
-
-
-def found_by(check: Callable[[], object]) -> str:
-    """Return what a check finds; "" if nothing."""
+def failure_of(name: str, remedy: str, check: Callable[[], object]) -> Failure | None:
+    """Return the failure of the law of this name, which a check finds, if there is one."""
     try:
         check()
     except LawBroken as broken:
-        return str(broken)
+        return Failure(name, str(broken), broken.remedy or remedy)
     except Exception as error:  # noqa: BLE001 - rules that raise break any law
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__}: {error} (line {place.lineno} of {place.filename})"
-    return ""
+        place = _place_of(error)
+        found = f"{type(error).__name__}: {error} (line {place.lineno} of {place.filename})"
+        return Failure(name, found, ERROR_REMEDY)
+    return None
+
+
+def _place_of(error: Exception) -> traceback.FrameSummary:
+    """Return where an error was raised, or where the library was called that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if not frame.filename.startswith((*LIBRARY, "<"))]
+    return (ours or frames)[-1]
 
 
 def _coverage(game: Game, seed: int) -> tuple[Coverage | None, Failure | None]:
     reached: list[Coverage] = []
-    found = found_by(lambda: reached.append(covered(game, seed)))
-    if reached and reached[0].missing:
-        found = f"{MAX_TABLES} tables did not reach: {', '.join(reached[0].missing)}"
-    failure = Failure(COVERAGE, found, COVERAGE_REMEDY) if found else None
+
+    def check() -> None:
+        reached.append(covered(game, seed))
+        missing = reached[0].missing
+        require(not missing, f"{MAX_TABLES} tables did not reach: {', '.join(missing)}")
+
+    failure = failure_of(COVERAGE, COVERAGE_REMEDY, check)
     return (reached[0] if reached else None), failure

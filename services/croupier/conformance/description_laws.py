@@ -19,6 +19,10 @@ RULE = re.compile(r"\b[A-Z0-9]+-(?:[A-Z]+-\d+|D\d+[a-z]?)\b")
 _DEFINITION = re.compile(rf"\*\*({RULE.pattern})\*\*")
 HEADINGS = frozenset({WordKind.OPTION, WordKind.OPTION_GROUP})
 """The kinds of words whose texts begin with a capital letter."""
+TEXTS_REMEDY = (
+    "Give every word that is shown a text in `words`: a phrase, for a rule a sentence, with a placeholder for each "
+    "argument."
+)
 
 
 def check_declaration(game: Game) -> None:
@@ -88,9 +92,20 @@ def check_shown(game: Game, shown: Iterable[Shown]) -> None:
     """Check that words that are shown have texts, whose placeholders are their arguments."""
     texts = {one: text_of(game, one.kind, one.word) for one in shown}
     missing = sorted(f"{one.kind.name} {one.word}" for one, text in texts.items() if text is None)
-    require(not missing, f"words without a text: {', '.join(missing)}")
-    wrong = [one for one, text in texts.items() if placeholders(text or "") != sorted(one.arguments)]
-    require(not wrong, f"texts whose placeholders are not the arguments: {wrong}")
+    require(not missing, f"words without a text: {', '.join(missing)}", TEXTS_REMEDY)
+    wrong = [_wrong_text(one, text or "") for one, text in texts.items() if not _has_arguments(one, text or "")]
+    require(not wrong, "; ".join(wrong), TEXTS_REMEDY)
+
+
+def _has_arguments(one: Shown, text: str) -> bool:
+    """Return whether the placeholders of a text are the arguments of its word; a move need not name its cards."""
+    found, wanted = placeholders(text), sorted(one.arguments)
+    return found == wanted or (one.kind == WordKind.CARD_MOVE and found == ["seat"])
+
+
+def _wrong_text(one: Shown, text: str) -> str:
+    found, wanted = (", ".join(names) or "none" for names in (placeholders(text), sorted(one.arguments)))
+    return f"the text of {one.kind.name} {one.word}, {text!r}, has the placeholders {found}: expected {wanted}"
 
 
 def placeholders(text: str) -> list[str]:
@@ -125,12 +140,7 @@ DESCRIPTION_LAWS: tuple[Law[Game], ...] = (
         "declaration", "Declare what the interface asks for, each name once, each seat in one team.", check_declaration
     ),
     Law("options", "Declare options whose defaults are allowed together, group by group.", check_options),
-    Law(
-        "texts",
-        "Give every word that is shown a text in `words`: a phrase, for a rule a sentence, with a placeholder for each "
-        "argument.",
-        check_texts,
-    ),
+    Law("texts", TEXTS_REMEDY, check_texts),
     Law(
         "rules page",
         "Define every rule that the code names on the page texts/rules.en.md, once and in bold, and every option in a "

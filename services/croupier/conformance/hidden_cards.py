@@ -62,10 +62,10 @@ def named(action: Action | None) -> set[Card]:
 
 
 def called(fact: Fact, viewer: Viewer) -> set[Card]:
-    """Return the card that names a called partner, in a public fact or in one of the viewer's own."""
+    """Return the cards that a seat calls or declares, in a public fact or in one of the viewer's own."""
     if (
         isinstance(fact, Called)
-        and isinstance(fact.call.action, CallPartner)
+        and isinstance(fact.call.action, CallPartner | Declare)
         and (fact.audience == EVERYONE or fact.call.seat == viewer)
     ):
         return named(fact.call.action)
@@ -148,7 +148,7 @@ def _check_facts(table: SampledTable, step: Transition, viewer: Viewer) -> None:
 
 HIDDEN_CARDS_LAW: Law[SampledTable] = Law(
     "hidden cards",
-    "Show a card only to its holder, or to all when it lies open: give facts an audience, and leave hidden cards out "
-    "of views, known cards and texts.",
+    "Show a card only to its holder, or to all when it lies open: give facts an audience, leave hidden cards out of "
+    "views, known cards and texts, and let a card that all see go by way of an open pile.",
     check_views,
 )

@@ -10,7 +10,7 @@ from typing import Any
 from croupier.conformance.attempts import attempted_actions, fits
 from croupier.conformance.fold import facts_for
 from croupier.conformance.hidden_cards import shown
-from croupier.conformance.law import Law, LawBroken, require, require_equal
+from croupier.conformance.law import Law, LawBroken, first_difference, require, require_equal
 from croupier.conformance.tables import SampledTable
 from croupier.conformance.walks import Transition, shuffle, usual_actions, viewers
 from croupier.games.actions import Play
@@ -182,9 +182,10 @@ class _Twins:
                 self._require_equal(f"what {action} reveals", learned, other_learned)
 
     def _require_equal(self, what: str, found: object, other: object) -> None:
-        require(
-            found == other, f"{what} of viewer {self.viewer} depends on cards that they do not see: {found}, {other}"
-        )
+        if found != other:
+            place, mine, theirs = first_difference(found, other)
+            what = f"{what}{place} of viewer {self.viewer}"
+            raise LawBroken(f"{what} depends on cards that they do not see: {mine}, with others {theirs}")
 
     def _common_event(self, one: State, other: State) -> Event | None:
         """Return an event that is possible at both tables, if that can be one of the table's style."""

@@ -97,13 +97,13 @@ class CardsMoved(NamedTuple):
 
 
 def moves_to_hand(
-    source: Place, seat: Seat, cards: tuple[Card, ...], reason: MoveReason
+    source: Place, seat: Seat, cards: tuple[Card, ...], reason: MoveReason, word: str = ""
 ) -> tuple[CardsMoved, CardsMoved]:
     """Return the facts of cards that go to a hand: for its seat with the cards, for all others with their number."""
     count = len(cards)
     return (
-        CardsMoved(source, seat, cards, count, reason, only(seat)),
-        CardsMoved(source, seat, (), count, reason, all_but(seat)),
+        CardsMoved(source, seat, cards, count, reason, only(seat), word=word),
+        CardsMoved(source, seat, (), count, reason, all_but(seat), word=word),
     )
 
 

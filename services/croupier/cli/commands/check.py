@@ -19,13 +19,13 @@ def show_check(console: Console, game: Game, seed: int | None) -> None:
     """
     began = time.monotonic()
 
-    def tell(checked: Checked) -> None:
+    def on_checked(checked: Checked) -> None:
         nonlocal began
         ended = time.monotonic()
         _print(console, checked.lines(ended - began))
         began = ended
 
-    report = check_game(game, table_of(game.id, game.rules_version), seed, tell=tell)
+    report = check_game(game, table_of(game.id, game.rules_version), seed, on_checked=on_checked)
     _print(console, report.last_lines())
     if not report.holds:
         raise typer.Exit(FAILED)
