@@ -125,13 +125,18 @@ function entryOf({ seat, action, event }: Fields, line: number): Pick<ListedShuf
   const { hands = [], ...others } = event;
   if (!Object.values(event).some(Array.isArray)) return undefined;
   expect(Array.isArray(hands) && hands.length <= MAX_SEATS, line, "expected hands by seat");
-  const lists = Object.values(others).filter((value) => Array.isArray(value) || isCard(value));
+  const lists = Object.values(others).filter((value) => isCard(value) || (Array.isArray(value) && !isDrawn(value)));
   return {
     hands: hands.map((hand) => cardsOf(hand, line)),
     others: lists.flatMap((cards) => cardsOf([cards].flat(), line)),
     // A single card is turned up from the pack, of which no list has the rest.
     isComplete: lists.every(Array.isArray),
   };
+}
+
+/** Return whether a list has the numbers that were drawn with a shuffle, which are no cards. */
+function isDrawn(list: readonly unknown[]): boolean {
+  return list.length > 0 && list.every(Number.isInteger);
 }
 
 function cardsOf(cards: unknown, line: number): readonly CardNumber[] {

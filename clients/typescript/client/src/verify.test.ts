@@ -111,6 +111,11 @@ test("a whole replay of another seed is not the one that was committed to", () =
   assert.deepEqual([proof.isProved, proof.isCommitted, proof.isAsShown, unproved(proof)], [false, true, false, []]);
 });
 
+test("numbers that were drawn with a shuffle are no cards", () => {
+  const text = recorded("thulla-1.jsonl");
+  assert.ok(verifyReplay(replaced(text, 2, '"hands":[', '"drawn":[1,0],"hands":[')).isProved);
+});
+
 test("the deals of two rounds that change places are both found", () => {
   const text = recorded("jossing-1.jsonl");
   const lines = text.split("\n");
