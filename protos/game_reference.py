@@ -63,13 +63,15 @@ def _entries(module: ast.Module, comments: Mapping[str, str]) -> Iterator[str]:
             yield _item(code, docstring)
 
 
-def _documented(body: ast.Module | ast.ClassDef) -> Iterator[tuple[ast.stmt, str]]:
+def _documented(body: ast.Module | ast.ClassDef | ast.FunctionDef) -> Iterator[tuple[ast.stmt, str]]:
     """Yield the statements that define public names, each with the docstring that follows an assignment."""
     for node, after in zip(body.body, [*body.body[1:], None], strict=True):
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
                 pass
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                pass
+            case ast.Assign(targets=[ast.Attribute(attr=name)]) | ast.AnnAssign(target=ast.Attribute(attr=name)):
                 pass
             case _:
                 continue
@@ -95,7 +97,7 @@ def _class_text(node: ast.ClassDef) -> str:
 
 
 def _members(node: ast.ClassDef, comments: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the documented attributes, methods and enum members of a class."""
+    """Yield the documented attributes, also those of instances, methods and enum members of a class."""
     is_enum = any("Enum" in ast.unparse(base) for base in node.bases)
     for member, docstring in _documented(node):
         if isinstance(member, ast.FunctionDef):
@@ -106,6 +108,9 @@ def _members(node: ast.ClassDef, comments: Mapping[str, str]) -> Iterator[tuple[
             yield name, docstring or comments[f"{node.name}.{_enum_prefix(node.name)}_{name}"]
         elif docstring:
             yield _value_text(member), docstring
+    for init in node.body:
+        if isinstance(init, ast.FunctionDef) and init.name == "__init__":
+            yield from ((_value_text(one).removeprefix("self."), text) for one, text in _documented(init) if text)
 
 
 def _enum_prefix(name: str) -> str:

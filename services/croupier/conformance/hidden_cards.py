@@ -128,7 +128,7 @@ def _check_hands(table: SampledTable, step: Transition, viewer: Viewer, openness
         is_own = seat == viewer
         require(not hand.cards or is_own or seat in openness.hands, f"viewer {viewer} sees the hand of seat {seat}")
         unseen = set(hand.known_cards) - openness.cards
-        require(not unseen, f"viewer {viewer} knows cards of seat {seat} that never lay open: {unseen}")
+        require(not unseen, f"viewer {viewer} knows cards of seat {seat} that never lay on an open pile: {unseen}")
         is_both = hand.known_cards and (hand.cards or is_own)
         require(not is_both, f"viewer {viewer} sees the hand of seat {seat} and has known cards of it")
         gone = Counter(hand.known_cards) - Counter(view(step.after, seat).seats[seat].cards)
