@@ -8,24 +8,26 @@ import pytest
 
 from croupier.engine.core.guarded_rules import RETRY_SECONDS, TIMED, RulesUnusable
 from croupier.engine.core.log import ActedBy
+from croupier.engine.core.replay_verification import ReplayFault, verify_replay
 from croupier.engine.tables.failing_rules import MAX_FAILURES
 from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscription import Subscription
 from croupier.engine.tables.table import Table
 from croupier.games.actions import Action, Pass
 from croupier.games.facts import SPECTATOR, Fact, Ranking, Seat, View, Viewer
-from croupier.games.interface import CardsShuffled, IllegalAction, Legal, Observation, RandomSource, SeatActed
+from croupier.games.interface import CardsShuffled, IllegalAction, Legal, Observation, Option, RandomSource, SeatActed
 from croupier.games.registry import registry
 from croupier.games.thulla.game import Thulla
 from croupier.games.thulla.state import ThullaState
-from croupier.runtime.errors import ServiceError
+from croupier.runtime.errors import MalformedRequest, ServiceError
 from croupier.runtime.table_access import OPEN, TableAccess
 from tests.engine.fakes import EngineHarness
+from tests.engine.folds import write_replay
 from tests.engine.play import CLOCK, act_once, live_stream, people, play_on, replay_of, until_end, within_timeout
 from tests.engine.test_delayed_fan_out import DELAYED
 from tests.engine.test_housekeeping import housekeeper_of
 from tests.engine.timing import pass_time
-from tests.engine.toys import installed_as
+from tests.engine.toys import installed_as, rules_known
 from tests.waiting import settled
 
 SECRET = "the hand is AS KS"
@@ -65,11 +67,24 @@ class Hearts(Thulla):
 
     def view(self, state: ThullaState, viewer: Viewer, /) -> View:
         self._fail("view")
+        if "refused view" in self.failing:
+            raise IllegalAction("THU-PLAY-1", SECRET)
         return super().view(state, viewer)
+
+    def options(self, seats: int) -> tuple[Option, ...]:
+        """Fail for an impossible number of seats."""
+        return {possible: super(Hearts, self).options(possible) for possible in self.seats}[seats]
 
     def outcomes(self, ranking: Ranking, reason: str) -> tuple[str, ...]:
         self._fail("outcomes")
         return super().outcomes(ranking, reason)
+
+
+class WideHearts(Hearts):
+    """A later version, for more seats."""
+
+    rules_version = 2
+    seats = range(2, 8)
 
 
 @pytest.fixture
@@ -226,6 +241,35 @@ async def test_a_replay_that_fails_is_refused(engine: EngineHarness, hearts: Hea
         with pytest.raises(RulesUnusable):
             await replay_of(engine.tables(), "t1", "p0", viewer)
     assert failures(engine) == 2
+
+
+async def test_a_refusal_where_nothing_is_decided_is_a_failure(engine: EngineHarness, hearts: Hearts) -> None:
+    table = await opened(engine.tables())
+    hearts.failing = {"refused view"}
+    with pytest.raises(RulesUnusable):
+        table.state.view(SPECTATOR)
+
+
+async def test_a_file_of_a_replay_whose_rules_fail_has_a_fault_in_its_line(
+    engine: EngineHarness, hearts: Hearts
+) -> None:
+    table = await opened(engine.tables())
+    await play_on(table, Random(1))
+    text = write_replay(table.config, table.entries)
+    assert verify_replay(text).game == "hearts"
+    with pytest.raises(ReplayFault, match=r"line 1: invalid header: .*expected 2 to 6 seats"):
+        verify_replay(text.replace('"seats":3', '"seats":99', 1))
+    hearts.failing = {"act"}
+    with pytest.raises(ReplayFault, match=r"line 3: the rules failed, by LookupError\('the hand is AS KS'\)"):
+        verify_replay(text)
+
+
+async def test_rules_are_not_asked_for_the_options_of_seats_that_they_do_not_have(
+    engine: EngineHarness, hearts: Hearts
+) -> None:
+    await engine.tables().prepare("t1", "hearts", 3, {}, CLOCK)
+    with rules_known(WideHearts()), pytest.raises(MalformedRequest, match="number of seats"):
+        await engine.tables().prepare("t1", "hearts", 7, {}, CLOCK)
 
 
 async def test_a_view_that_fails_does_not_end_the_housekeeping_of_other_tables(

@@ -6,7 +6,8 @@ from types import MappingProxyType
 
 import pytest
 
-from croupier.games.interface import Bot
+from croupier.games.facts import Seat
+from croupier.games.interface import Bot, Option, Requirement
 from croupier.games.registry import GROUP, OWN_GAMES, InvalidGames, Registry, bots_of, registry_of, rules_of
 from tests.games.toy import TOY, Toy
 from tests.installed_packages import write_metadata
@@ -28,6 +29,33 @@ class WithoutBots(Toy):
     """A game without a bot for seats that time out."""
 
     bots = MappingProxyType[str, Bot]({})
+
+
+class TeamsOfSome(Toy):
+    """A game in whose teams a seat is missing."""
+
+    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:
+        return ((0,),)
+
+
+class FailingTeams(Toy):
+    """A game that has teams for two seats only."""
+
+    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:
+        return {2: ((0,), (1,))}[seats]
+
+
+class WithoutOption(Toy):
+    """A game with an option that requires one that there is not."""
+
+    def options(self, seats: int) -> tuple[Option, ...]:
+        return (Option("stakes", 1, (1, 2), "the stakes", requirements=(Requirement(2, "tempo", "slow"),)),)
+
+
+class CardTwice(Toy):
+    """A game with a card that is twice in its deck."""
+
+    deck = (*TOY.deck, TOY.deck[0])
 
 
 class WithoutSearch(Toy):
@@ -85,6 +113,10 @@ def test_new_tables_get_the_latest_of_several_versions(declared: Declared) -> No
         ("NO_GAME", "expected a subclass of croupier.games.interface.Rules"),
         ("nothing", "AttributeError"),
         ("WithoutBots", r"invalid bots \[\]: expected at least one function"),
+        ("TeamsOfSome", r"invalid teams of 2 seats \(\(0,\),\): expected each seat in one team, or no teams"),
+        ("FailingTeams", "KeyError: 3"),
+        ("WithoutOption", "invalid requirement of stakes: there is no option 'tempo'"),
+        ("CardTwice", "invalid card number"),
         ("OwnId", "croupier and croupier-toy 1.2 both have a game 'thulla': rename one"),
     ],
 )

@@ -9,7 +9,6 @@ from croupier.conformance.law import Law, LawBroken, require, require_equal
 from croupier.conformance.source import named_by
 from croupier.conformance.words import Shown, in_description, text_of
 from croupier.engine.api.game_texts import rules_page
-from croupier.games.cards import NOTATION, card_names
 from croupier.games.interface import Game, InvalidOption, Option, OptionValues, resolve_options
 from croupier.games.registration import check_interface
 from croupier.games.words import SHARED_WORDS, WordKind
@@ -26,16 +25,14 @@ TEXTS_REMEDY = (
 
 
 def check_declaration(game: Game) -> None:
-    """Check attributes, seats, bots, teams, deck and piles."""
+    """Check what services need, the order of teams, and the names of piles and presets."""
     try:
         check_interface(game)
     except ValueError as fault:
         raise LawBroken(str(fault)) from fault
     for seats in game.seats:
         teams = game.teams(seats)
-        require_equal("the seats in teams", sorted(itertools.chain(*teams)), list(range(seats)) if teams else [])
         require(all(team == tuple(sorted(team)) for team in teams), f"the seats of a team are not ascending: {teams}")
-    require_equal("the number of cards", len(card_names(game.deck).texts), len(NOTATION) + len(game.deck))
     for what, names in (("pile", [pile.name for pile in game.piles]), ("preset", [one.name for one in game.presets])):
         require(len(set(names)) == len(names), f"a {what} is declared twice: {names}")
 

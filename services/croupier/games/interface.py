@@ -426,5 +426,5 @@ def resolve_options(game: Game, seats: int, given: OptionValues) -> dict[str, Op
 
 def completed_options(game: Game, seats: int, stored: OptionValues) -> dict[str, OptionValue]:
     """Return the options of a table that may be older than some of them: what it lacks has the value of its time."""
-    earlier = {option.name: option.earlier for option in game.options(seats) if option.earlier is not None}
-    return earlier | dict(stored)
+    known = game.options(seats) if seats in game.seats else ()
+    return {option.name: option.earlier for option in known if option.earlier is not None} | dict(stored)

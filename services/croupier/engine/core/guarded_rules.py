@@ -153,6 +153,13 @@ class GuardedRules(Rules[Any]):
     def _call(self, method: Callable[P, Result], *arguments: P.args, **named: P.kwargs) -> Result:
         try:
             return method(*arguments, **named)
+        except Exception as error:  # noqa: BLE001 - a game may raise anything
+            raise self._failed(error) from None
+
+    def _judged(self, method: Callable[P, Result], *arguments: P.args, **named: P.kwargs) -> Result:
+        """Return what a method returns that may refuse an event."""
+        try:
+            return method(*arguments, **named)
         except IllegalAction:
             raise
         except Exception as error:  # noqa: BLE001 - a game may raise anything
@@ -177,13 +184,13 @@ class GuardedRules(Rules[Any]):
         return self._call(self._rules.scores, state)
 
     def apply(self, state: State, event: Event) -> tuple[State, tuple[Fact, ...]]:
-        return self._call(self._rules.apply, state, event)
+        return self._judged(self._rules.apply, state, event)
 
     def act(self, state: State, seat: Seat, action: Action, /) -> tuple[State, tuple[Fact, ...]]:
-        return self._call(self._rules.act, state, seat, action)
+        return self._judged(self._rules.act, state, seat, action)
 
     def shuffle(self, state: State, shuffled: CardsShuffled, /) -> tuple[State, tuple[Fact, ...]]:
-        return self._call(self._rules.shuffle, state, shuffled)
+        return self._judged(self._rules.shuffle, state, shuffled)
 
     def view(self, state: State, viewer: Viewer, /) -> View:
         began = self._time()
@@ -199,7 +206,7 @@ class GuardedRules(Rules[Any]):
         return self._call(self._rules.outcomes, ranking, reason)
 
     def event_record(self, state: State, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-        return self._call(self._rules.event_record, state, event)
+        return self._judged(self._rules.event_record, state, event)
 
 
 def guarded_rules(config: TableConfig, watch: RulesWatch | None = None) -> GuardedRules:

@@ -7,6 +7,7 @@ from io import StringIO
 from typing import Any, NamedTuple, NoReturn, TextIO
 
 from croupier.engine.core.fold import LIMITS, over_at_limit
+from croupier.engine.core.guarded_rules import RulesUnusable, guarded_rules
 from croupier.engine.core.log import ActedBy, ClockConfig, SeatConfig, TableConfig
 from croupier.engine.core.replay import AUTO, end_fields, header_line, result_line, round_lines, time_text
 from croupier.engine.core.shuffles import SEED_BYTES, shuffle, stream_key
@@ -74,6 +75,9 @@ def verify_replay_file(file: TextIO) -> ReplaySummary:
         return verifier.run()
     except RecursionError:
         raise ReplayFault(verifier.line, "this is nested too deeply") from None
+    except RulesUnusable as failure:
+        error = failure.__context__
+        raise ReplayFault(verifier.line, f"the rules failed, by {error!r}") from error
 
 
 def _config_of(header: dict[str, Any]) -> TableConfig:
@@ -126,7 +130,7 @@ class _Verifier:
 
     def run(self) -> ReplaySummary:
         config = self._config()
-        rules = rules_of(config.game, config.rules_version)
+        rules = guarded_rules(config)
         game = rules.new(config.seat_count, config.options)
         sequence = rounds = 0
         while not isinstance(awaiting := rules.awaiting(game), GameOver):

@@ -112,7 +112,7 @@ def check_repeat(stored: TableConfig, requested: TableConfig, options: Mapping[s
         rules, seats = rules_of(stored.game, stored.rules_version), requested.seat_count
         lacked = {
             option.name: option.earlier
-            for option in rules.options(seats)
+            for option in rules.options(stored.seat_count)
             if option.earlier is not None and option.earlier == stored.options.get(option.name)
         }
         table_id, clock, seed = requested.table_id, requested.clock, requested.seed
