@@ -61,10 +61,10 @@ class Playing:
         said = outcome.reason_name if isinstance(outcome, ServiceError) else outcome
         self.answers.append((request_id, said, self.table.state.sequence))
 
-    async def hold(self) -> None:
+    async def hold(self, action: SeatActed | None = None) -> None:
         """Act, and hold the append."""
         self.engine.store.gate.clear()
-        assert self.act("held")
+        assert self.act("held", action)
         await within_timeout(self.engine.store.held.wait())
 
     async def release(self) -> None:
@@ -203,6 +203,42 @@ async def test_after_a_lost_race_the_log_is_read_again_though_a_first_read_fails
     playing.engine.clock.advance(RETRY_MILLISECONDS)
     await settled()
     assert await playing.shown() == [2]
+
+
+async def test_after_a_lost_race_a_log_that_is_not_read_in_time_blocks_no_request(
+    playing: Playing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    action = some_action(playing.table.state)
+    other = await reload_table(playing.engine.another_engine(), "t1")
+    await other.append_once(AwaySet((action.seat + 1) % 3, is_away=True), "first")
+    await playing.hold(action)
+    playing.engine.clock.advance(TIMEOUT_MILLISECONDS - 1)
+    with monkeypatch.context() as stuck:
+        stuck.setattr(playing.engine.store, "log_after", stuck_read)
+        await playing.release()
+        assert playing.answers == []
+        assert playing.table.lock.locked()
+        playing.engine.clock.advance(1)
+        await settled()
+        assert playing.answers == [("held", "STORE_UNAVAILABLE", 1)]
+        assert not playing.table.lock.locked()
+    assert await within_timeout(playing.table.append_once(action, "held")) == 3
+
+
+async def test_an_action_is_not_repeated_that_loses_a_race_after_its_time(playing: Playing) -> None:
+    action = some_action(playing.table.state)
+    other = await reload_table(playing.engine.another_engine(), "t1")
+    await other.append_once(AwaySet((action.seat + 1) % 3, is_away=True), "first")
+    await playing.hold(action)
+    playing.engine.clock.advance(TIMEOUT_MILLISECONDS)
+    await playing.release()
+    assert playing.answers == [("held", "STORE_UNAVAILABLE", 1)]
+    assert playing.stored() == ["first"]
+    assert not playing.table.lock.locked()
+
+
+async def stuck_read(*_: object) -> None:
+    await asyncio.Event().wait()
 
 
 async def test_an_action_that_loses_every_race_is_refused(playing: Playing, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,22 +64,30 @@ class CallTimeout:
 
 
 class TimedAnswer:
-    """An answer that is given once, in time or as a refusal; later outcomes of its call are ignored."""
+    """An answer that is given once, in time or as a refusal; later outcomes of its call are ignored.
 
-    __slots__ = ("_answer", "_limits")
+    `task` finds it, if the call needs one by now, and is cancelled when the time is over.
+    """
+
+    __slots__ = ("_answer", "_limits", "is_given", "task")
 
     def __init__(self, limits: TimeLimits, answer: Answer) -> None:
         self._limits = limits
         self._answer = answer
+        self.is_given = False
+        self.task: asyncio.Task[None] | None = None
         limits.begin(self)
 
     def __call__(self, outcome: int | ServiceError) -> None:
         if self._limits.end(self):
+            self.is_given = True
             self._answer(outcome)
 
     def expire(self) -> None:
         """Refuse the call."""
         self(_late())
+        if self.task is not None:
+            self.task.cancel()
 
 
 def _late() -> Unavailable:

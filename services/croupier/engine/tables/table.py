@@ -17,7 +17,7 @@ from croupier.engine.core.log_codec import decode_entry, rows_of
 from croupier.engine.core.reports import Report
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.storage.port import SequenceTaken, TableChange, TableStore, append_durably
-from croupier.engine.tables.call_timeouts import Answer, CallTimeouts, store_unavailable
+from croupier.engine.tables.call_timeouts import Answer, CallTimeouts, TimedAnswer, store_unavailable
 from croupier.engine.tables.entry_rate import EntryLimit, EntryRate
 from croupier.engine.tables.subscribers import Subscribers, table_moved
 from croupier.engine.tables.subscription import Subscription
@@ -206,11 +206,16 @@ class Table:
             self.lock.release()
 
     async def _act_again(
-        self, action: SeatActed, request_id: str, expected_sequence: int | None, answer: Answer
+        self, action: SeatActed, request_id: str, expected_sequence: int | None, answer: TimedAnswer
     ) -> None:
-        """Repeat an action that lost a race; the lock, which is held, keeps it before all requests that came later."""
+        """Repeat an action that lost a race, in the time of its call.
+
+        The lock, which is held, keeps it before all requests that came later.
+        """
+        answer.task = asyncio.current_task()
         try:
-            answer(await self._append_once(action, request_id, expected_sequence, attempts_made=1))
+            if not answer.is_given:
+                answer(await self._append_once(action, request_id, expected_sequence, attempts_made=1))
         except ServiceError as refusal:
             answer(refusal)
         finally:
