@@ -100,8 +100,9 @@ class ServiceMethods:
         """Create a table and take its first seat as host; omitted options, times and access have their defaults.
 
         `bots` are the kinds on the next seats, empty for the first of the game. If they take all others and `is_ready`,
-        the game begins at once, without a client seed of the host. A repeat with the same `request_id` gets the same
-        table; by default it is a new one.
+        the game begins at once, without a client seed of the host; while the engine does not answer, the table is still
+        forming, and `watch_tables` tells when its game begins. A repeat with the same `request_id` gets the same table;
+        by default it is a new one.
         After `bots_after_seconds`, 0 to 600, bots take the free seats once all players are ready; by default never.
         `validate_only` creates nothing, and returns the table as it would be.
         """

@@ -212,7 +212,8 @@ class LobbyServiceServicer:
 
     def CreateTable(self, request, context):
         """Creates a table. The caller becomes its host and takes seat 0. With bots on all other seats and is_ready, its game
-        begins at once. A call with a request_id may be repeated.
+        begins at once; if the table of the answer is still TABLE_STATE_FORMING, the engine did not answer in time, and
+        WatchTables tells when the game begins. A call with a request_id may be repeated.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

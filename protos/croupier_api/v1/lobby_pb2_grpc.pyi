@@ -63,7 +63,8 @@ class LobbyServiceStub:
     """Lists the games that can be played, with a number of seats those that can be played by so many."""
     CreateTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.CreateTableRequest, _lobby_pb2.CreateTableResponse]
     """Creates a table. The caller becomes its host and takes seat 0. With bots on all other seats and is_ready, its game
-    begins at once. A call with a request_id may be repeated.
+    begins at once; if the table of the answer is still TABLE_STATE_FORMING, the engine did not answer in time, and
+    WatchTables tells when the game begins. A call with a request_id may be repeated.
     """
     GetTable: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.GetTableRequest, _lobby_pb2.GetTableResponse]
     """Returns a table. A table that is not public is returned to its players only; by its invite code, until its end, also
@@ -154,7 +155,8 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     """Lists the games that can be played, with a number of seats those that can be played by so many."""
     CreateTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.CreateTableRequest, _lobby_pb2.CreateTableResponse]  # type: ignore[assignment]
     """Creates a table. The caller becomes its host and takes seat 0. With bots on all other seats and is_ready, its game
-    begins at once. A call with a request_id may be repeated.
+    begins at once; if the table of the answer is still TABLE_STATE_FORMING, the engine did not answer in time, and
+    WatchTables tells when the game begins. A call with a request_id may be repeated.
     """
     GetTable: _aio.UnaryUnaryMultiCallable[_lobby_pb2.GetTableRequest, _lobby_pb2.GetTableResponse]  # type: ignore[assignment]
     """Returns a table. A table that is not public is returned to its players only; by its invite code, until its end, also
@@ -296,7 +298,8 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.CreateTableResponse, _abc.Awaitable[_lobby_pb2.CreateTableResponse]]:
         """Creates a table. The caller becomes its host and takes seat 0. With bots on all other seats and is_ready, its game
-        begins at once. A call with a request_id may be repeated.
+        begins at once; if the table of the answer is still TABLE_STATE_FORMING, the engine did not answer in time, and
+        WatchTables tells when the game begins. A call with a request_id may be repeated.
         """
 
     @_abc_1.abstractmethod

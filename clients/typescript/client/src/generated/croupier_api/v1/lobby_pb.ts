@@ -1543,7 +1543,8 @@ export const LobbyService: GenService<{
   },
   /**
    * Creates a table. The caller becomes its host and takes seat 0. With bots on all other seats and is_ready, its game
-   * begins at once. A call with a request_id may be repeated.
+   * begins at once; if the table of the answer is still TABLE_STATE_FORMING, the engine did not answer in time, and
+   * WatchTables tells when the game begins. A call with a request_id may be repeated.
    *
    * @generated from rpc croupier_api.v1.LobbyService.CreateTable
    */
