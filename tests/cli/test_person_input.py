@@ -264,8 +264,7 @@ def test_a_word_that_is_not_legal_is_left_to_the_engine(typed: str) -> None:
     assert read_input(typed, DRAWS, OWN_WORDS) == pb.Action(declare_word=pb.DeclareAction(word="last_card"))
 
 
-def test_the_only_action_needs_no_confirmation() -> None:
-    assert not is_irrevocable(boast(), pb.LegalActions(actions=[boast()]))
-    assert is_irrevocable(boast(), pb.LegalActions(actions=[boast(), PASS]))
-    assert is_irrevocable(boast(), LAYS)
-    assert not is_irrevocable(PASS, BIDS)
+def test_cards_that_are_given_up_are_confirmed_but_no_words() -> None:
+    assert is_irrevocable(keep("5H", SUIT_HEARTS))
+    assert not is_irrevocable(boast())
+    assert not is_irrevocable(PASS)

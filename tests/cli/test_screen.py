@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.game_session import compensation_text
 from croupier.cli.terminal.legal import legal_lines, possible_text
-from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
+from croupier.cli.terminal.screen import MAX_CALLS, DisplayedTable, proposal_text, table_lines
 from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.words import Words, can_write_symbols, hand_text, words_of
 from croupier.conformance.walks import walk
@@ -139,7 +139,7 @@ def test_choices_are_shown_with_their_numbers_and_syntax() -> None:
         "you may: keep 1-2 of: your hand, a suit of ♥",
         "  write keep CARDS SUIT | keep all but CARDS SUIT (for example AS 5H for CARDS)",
         "you may: swap 0-1 of: your hand",
-        "  write swap CARDS | swap all but CARDS | swap none (for example AS 5H for\n    CARDS)",
+        "  write swap CARDS | swap none (for example AS for CARDS)",
     ]
     (line, _) = legal_lines(SYMBOLS, act.LegalActions(choices=[keep]), [card("5H")], [card("AS"), card("5H")])
     assert line.plain == "you may: keep 1-2 of: A♠ 5♥, a suit of ♥"
@@ -212,7 +212,7 @@ def test_a_game_with_its_own_deck_piles_and_teams_is_shown() -> None:
         r"you may: [12] lay 1-4 of: your hand, row, on melds \(Cleo\)",
         rf"  write 1 CARDS \| 1 all but CARDS \(for example {face} {face} for CARDS\)",
         r"you may: boast, 1 of: your hand, an amount from 1 to 3, a seat of 2 \(Ben\), 3",
-        r"  write boast CARDS AMOUNT SEAT \| boast all but CARDS AMOUNT SEAT .*",
+        rf"  write boast CARDS AMOUNT SEAT \(for example {face} for CARDS\)",
         rf".*example {face} {face} for CARDS\)",
         "Ben draws cards: 1",
         f"Dan draws {face}",
@@ -220,6 +220,15 @@ def test_a_game_with_its_own_deck_piles_and_teams_is_shown() -> None:
         f"Cleo: boast, {face}, [1-3], Dan",
     ):
         assert any(re.fullmatch(pattern, line) for line in shown), pattern
+
+
+def test_the_latest_calls_are_shown() -> None:
+    passed = act.Action(pass_turn=act.PassAction())
+    view = pb.TableView(seats=[pb.SeatView()], calls=[pb.Call(seat=0, action=passed)] * (MAX_CALLS + 1))
+    lines = [line.plain for line in table_lines(SYMBOLS, replace(SEEN, view=view), 500)]
+    (calls,) = [line for line in lines if line.startswith("calls")]
+    assert calls.count("pass") == MAX_CALLS
+    assert calls.startswith("calls: ..., ")
 
 
 def test_bids_have_no_numbers_but_their_own() -> None:

@@ -138,7 +138,7 @@ async def test_statistics_have_the_win_rate() -> None:
 
 async def test_a_round_is_shown_value_by_value() -> None:
     _, screen = await played("/sheet 1", "/sheet 2")
-    assert screen.story == ["omgang 1", "    trumf: ♥", "    Ben, hand: ♥"]
+    assert screen.story == ["omgang 1", "  1 Ada +1 1   Ben +2 2", "    trumf: ♥", "    Ben, hand: ♥"]
     assert "there is no omgang 2" in screen.messages
 
 

@@ -129,7 +129,10 @@ class Call(NamedTuple):
 
 
 class Called(NamedTuple):
-    """A seat made a call. It replaces a secret call of the same seat, and is appended otherwise."""
+    """A seat made a call. It replaces a secret call of the same seat, and is appended otherwise.
+
+    Calls stay in view until the next round begins, as those of an auction do.
+    """
 
     call: Call
     audience: Audience = EVERYONE

@@ -225,7 +225,7 @@ class GameSession:
             case Vote(agree=True) if self._table.proposal is not None:
                 proposal = self._words.word(games_pb2.WORD_KIND_PROPOSAL, self._table.proposal.name)
                 return self._words.tr("agree: {proposal}", proposal=proposal)
-            case actions_pb2.Action() if person_input.is_irrevocable(request, self._table.legal_actions):
+            case actions_pb2.Action() if person_input.is_irrevocable(request):
                 return self._words.action(request)
             case _:
                 return ""

@@ -104,9 +104,11 @@ def _how_to_write(words: Words, label: str, choice: actions_pb2.ActionChoice, wi
     if not choice.HasField("cards"):
         way = label + rest
         return folded("  ", words.tr("write {way}", way=way), width, style="dim")
-    ways = [f"{label} {cards}{rest}", f"{label} all but {cards}{rest}"]
+    most = choice.cards.max_cards
+    ways = [f"{label} {cards}{rest}"]
+    ways += [f"{label} all but {cards}{rest}"] if most > 1 else []
     ways += [f"{label} none{rest}"] if not choice.cards.min_cards else []
-    example = " ".join(map(words.notation, choice.cards.cards[:2]))
+    example = " ".join(map(words.notation, choice.cards.cards[: min(most, 2)]))
     text = words.tr(
         "write {ways} (for example {example} for {cards})", ways=" | ".join(ways), example=example, cards=cards
     )

@@ -22,7 +22,7 @@ REACTIONS: Mapping[str, games_pb2.Reaction.ValueType] = MappingProxyType(
     }
 )
 """The reactions by the names to type."""
-IRREVOCABLE_VERBS = frozenset({"keep_cards", "swap_cards", "declare_word", "throw_down"})
+IRREVOCABLE_VERBS = frozenset({"keep_cards", "swap_cards", "throw_down"})
 MAX_BID = 1_000_000
 """No game has such a bid; the contract has 32 bits for it."""
 
@@ -157,11 +157,10 @@ def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_
     raise InputFault(fault)
 
 
-def is_irrevocable(action: actions_pb2.Action, legal: actions_pb2.LegalActions) -> bool:
-    """Return whether an action is to be confirmed: there are others, and it gives up more than the next card or bid."""
+def is_irrevocable(action: actions_pb2.Action) -> bool:
+    """Return whether an action is to be confirmed: it gives up more than the next card or bid."""
     verb = action.WhichOneof("verb")
-    is_grave = verb in IRREVOCABLE_VERBS or (verb == "name_trump" and action.name_trump.all_tricks)
-    return is_grave and len(legal.actions) + 2 * len(legal.choices) > 1
+    return verb in IRREVOCABLE_VERBS or (verb == "name_trump" and action.name_trump.all_tricks)
 
 
 def _attempt(typed: Sequence[str], legal: actions_pb2.LegalActions, words: Words) -> actions_pb2.Action | None:

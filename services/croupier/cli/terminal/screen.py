@@ -12,7 +12,7 @@ from croupier.runtime.printed_text import escaped
 from croupier_api.v1 import engine_pb2, facts_pb2, games_pb2
 from croupier_client.cards import CardValue
 
-MAX_PILE_CARDS = 8
+MAX_PILE_CARDS, MAX_CALLS = 8, 16
 NAME_WIDTH = 22
 NARROWEST_NAME = 8
 NUMBERS_WIDTH = 24
@@ -102,7 +102,8 @@ def _rows(words: Words, view: facts_pb2.TableView) -> Iterable[tuple[str, str]]:
     if contract:
         yield words.tr("contract"), contract
     if view.calls:
-        yield words.tr("calls"), ", ".join(f"{words.name(call.seat)}: {words.call(call)}" for call in view.calls)
+        latest = [f"{words.name(call.seat)}: {words.call(call)}" for call in view.calls[-MAX_CALLS:]]
+        yield words.tr("calls"), ", ".join([*(["..."] if len(view.calls) > MAX_CALLS else []), *latest])
     marks = [words.mark(mark) for mark in view.marks if not mark.HasField("seat")]
     if marks:
         yield words.tr("table"), ", ".join(marks)
