@@ -1,14 +1,9 @@
-"""Seeds of random tests; the package and its positions are importable, also where the package is not installed."""
+"""Seeds of random tests."""
 
 import os
 import secrets
-import sys
-from pathlib import Path
 
 import pytest
-
-TESTS = Path(__file__).parent
-sys.path[:0] = [str(TESTS), str(TESTS.parent)]
 
 
 @pytest.fixture
