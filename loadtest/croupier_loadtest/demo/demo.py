@@ -165,8 +165,10 @@ async def demo(
     """Play and show the plans one after the other, several of them briefly; raises CommandFault with the violations."""
     began = time.monotonic()
     note = silent if quiet else console.print
-    extra_flags = {"engine": [f"--shuffle-seed={shuffle_seed}"]} if shuffle_seed else {}
-    settings = SupervisorSettings(extra_flags=extra_flags, note=note, grace_seconds=0, is_paced=False)
+    # Whatever the environment offers to others.
+    flags = [f"--games={','.join(plan.game for plan in plans)}"]
+    flags += [f"--shuffle-seed={shuffle_seed}"] if shuffle_seed else []
+    settings = SupervisorSettings(extra_flags={"engine": flags}, note=note, grace_seconds=0, is_paced=False)
     played: list[Played] = []
     with tempfile.TemporaryDirectory(prefix="croupier-demo-") as folder:
         async with running_services(Path(folder), settings=settings) as services:
