@@ -33,13 +33,13 @@ demo: install ## bots play whole games on real services, and a judge checks them
 	$(BIN)/croupier demo
 
 test: install-dev ## every layer on real components, in a few minutes
-	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not slow and not image"
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not slow and not built"
 
 test-all: export CROUPIER_TEST_TABLES ?= 6
 # Whole load tests and fault runs use two cores by themselves.
 test-all: TEST_PROCESSES = 2
 test-all: install-dev $(CHECKOV) ## every test
-	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not image"
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not built"
 
 check: install-dev ## linters, types, imports, the contract and its generated code
 	$(BIN)/ruff check .
@@ -85,7 +85,7 @@ image: ## the image, as an archive of OCI
 	VERSION=$(VERSION) image/build.sh $(IMAGE)
 
 image-test: install-dev ## plays against containers of the image
-	CROUPIER_TEST_IMAGE=$(IMAGE) $(BIN)/python -m pytest -q -m image tests/image
+	CROUPIER_TEST_IMAGE=$(IMAGE) $(BIN)/python -m pytest -q -m built tests/image
 
 # On kubectl's current cluster, such as kind or minikube: docs/kubernetes.md.
 cluster: install-dev ## croupier on kubectl's current cluster

@@ -6,6 +6,7 @@ where BASE is the root of the image's file system.
 
 import json
 import platform
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,8 +39,14 @@ def completed(python: dict[str, Any], base: Path) -> dict[str, Any]:
     """The bill with what the root file system `base` brings; without dpkg there it gets the interpreter only."""
     status = base / "var/lib/dpkg/status"
     found = list(debian_components(status.read_text(), _release(base))) if status.exists() else []
-    components = [*python["components"], interpreter(platform.python_version()), *found]
+    components = [*map(_with_purl, python["components"]), interpreter(platform.python_version()), *found]
     return {**python, "components": components}
+
+
+def _with_purl(package: Component) -> Component:
+    # Wheels that pip took from a folder, as those of games, have none.
+    name = re.sub(r"[-_.]+", "-", package["name"]).lower()
+    return {"purl": f"pkg:pypi/{name}@{quote(package['version'], safe='')}", **package}
 
 
 def _release(base: Path) -> str:

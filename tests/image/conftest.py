@@ -1,7 +1,8 @@
 """The image of `make image-test`."""
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,11 @@ from tests.image.container import Image, opened
 from tests.programs import missing, program
 
 VARIABLE = "CROUPIER_TEST_IMAGE"
+PACKAGES = """
+import json
+from croupier.games.registry import OWN, registry
+print(json.dumps({game: package for game, package in registry().packages.items() if package != OWN}))
+"""
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +30,12 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     data: Path = tmp_path_factory.mktemp("data")
     with opened(name, data) as built:
         yield built
+
+
+@pytest.fixture(scope="session")
+def games_of_packages(image: Image) -> Mapping[str, str]:
+    """Return the package, with its version, of each game of the image that is not croupier's own."""
+    code, output = image.run_python(PACKAGES)
+    assert code == 0, output
+    packages: Mapping[str, str] = json.loads(output)
+    return packages

@@ -37,7 +37,7 @@ print(json.dumps({
 """
 
 
-pytestmark = pytest.mark.image
+pytestmark = pytest.mark.built
 
 
 def paths(image: Image) -> Iterator[Path]:
@@ -90,11 +90,16 @@ def test_the_user_can_read_everything_of_croupier(image: Image) -> None:
 
 @pytest.mark.parametrize("module", ["croupier", "grpc", "sqlalchemy", "asyncio"])
 def test_modules_are_compiled_and_python_uses_them(image: Image, module: str) -> None:
+    assert uncompiled(image, module) == []
+
+
+def uncompiled(image: Image, module: str) -> list[Path]:
+    """Return the modules of a package that Python would compile again."""
     code, output = image.run_python(f"import importlib.util; print(importlib.util.find_spec({module!r}).origin)")
     assert code == 0, output
     sources = list((image.root / output.strip().lstrip("/")).parent.rglob("*.py"))
     assert sources
-    assert [source for source in sources if not is_compiled(source)] == []
+    return [source for source in sources if not is_compiled(source)]
 
 
 def is_compiled(source: Path) -> bool:
@@ -128,6 +133,7 @@ def test_the_bill_of_materials_names_what_is_installed(image: Image) -> None:
     assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "croupier")
     named = {part["name"].lower().replace("_", "-"): part["version"] for part in bill["components"]}
     assert {"grpcio", "cpython", "openssl", "libc6"} <= named.keys()
+    assert [part for part in bill["components"] if not part["purl"].startswith("pkg:")] == []
     code, output = image.run_python(
         "import json; from importlib.metadata import distributions;"
         "print(json.dumps({d.name: d.version for d in distributions() if d.name != 'croupier'}))"

@@ -12,13 +12,14 @@ from croupier.cli.launcher.addresses import Addresses, addresses_from, service_f
 from croupier.cli.launcher.data_folder import DataFolder
 from croupier.cli.launcher.replicas import START_ORDER
 from croupier.cli.services import endpoints_of
+from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
 from croupier_loadtest.demo.demo import play_all
 from croupier_loadtest.demo.players import DemoPlan
 from tests.image.container import Container, Image
 
-pytestmark = pytest.mark.image
+pytestmark = pytest.mark.built
 
 INSIDE = DataFolder(Path("/data/croupier"))
 """The default data folder of the image's user."""
@@ -74,7 +75,9 @@ def migrated(image: Image) -> Image:
     return image
 
 
-async def test_a_game_is_played_from_outside_and_kept_over_a_restart(migrated: Image) -> None:
+async def test_a_game_is_played_from_outside_and_kept_over_a_restart(
+    migrated: Image, games_of_packages: Mapping[str, str]
+) -> None:
     with running(migrated) as (addresses, containers):
         played = await play_all(PLAN, endpoints_of(addresses), lambda tables, update: None)
         assert played.violations == ()
@@ -88,6 +91,8 @@ async def test_a_game_is_played_from_outside_and_kept_over_a_restart(migrated: I
     with running(migrated) as (addresses, _):
         async with Client(endpoints_of(addresses), PLAN.device_secret(1, 0), PLAN.player_name(1, 0)) as client:
             await client.sign_in()
+            offered = {game.game for game in (await client.list_games()).games}
+            assert offered == {*OWN_GAMES, *games_of_packages}
             assert (await client.get_replay(table_id=record.table_id)).replay == record.replays[0]
             sheet = await client.get_score_sheet(table_id=record.table_id)
     assert sheet == scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
