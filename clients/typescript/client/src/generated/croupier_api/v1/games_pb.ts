@@ -801,7 +801,7 @@ export enum WordKind {
   VALUE = 13,
 
   /**
-   * A phrase of a headline or a note.
+   * A phrase of a headline or a note. The text has its parameters in braces: "{seat} bids {bid}".
    *
    * @generated from enum value: WORD_KIND_PHRASE = 14;
    */
@@ -815,7 +815,7 @@ export enum WordKind {
   CONTRACT = 15,
 
   /**
-   * A word that a seat declares.
+   * A word that a seat declares, without the seat, amount and cards that it may have.
    *
    * @generated from enum value: WORD_KIND_CALL = 16;
    */
@@ -864,7 +864,8 @@ export enum WordKind {
   RULE = 22,
 
   /**
-   * A move of cards that players have a word for. The text has the seat and the cards in braces: "{seat} cuts: {cards}".
+   * A move of cards that players have a word for. The text has the seat in braces, and perhaps the cards:
+   * "{seat} cuts: {cards}".
    *
    * @generated from enum value: WORD_KIND_CARD_MOVE = 23;
    */

@@ -1,4 +1,4 @@
-import{$ as e,A as t,D as n,E as r,G as i,O as a,Q as o,T as s,X as c,Y as l,Z as u,c as d,j as f,k as p,l as m,m as h,nt as g,tt as _,u as v,v as y,x as b}from"./index-g7wLgoXc.js";import{n as x}from"./seat-BNi43UC-.js";function S({address:e,game:t,seatCount:n,options:r,bots:i,actions:a}){let o=e.protocol===`https:`,s=e.port||(o?`443`:`80`),c=o?`, Tls(AUTHORITY.read_bytes())`:``;return`"""Plays a table as it was recorded in a browser.
+import{$ as e,A as t,D as n,E as r,G as i,O as a,Q as o,T as s,X as c,Y as l,Z as u,c as d,j as f,k as p,l as m,m as h,nt as g,tt as _,u as v,v as y,x as b}from"./index-D6UmCI5M.js";import{n as x}from"./seat-B2JkhUCg.js";function S({address:e,game:t,seatCount:n,options:r,bots:i,actions:a}){let o=e.protocol===`https:`,s=e.port||(o?`443`:`80`),c=o?`, Tls(AUTHORITY.read_bytes())`:``;return`"""Plays a table as it was recorded in a browser.
 
 The cards are dealt anew, so another seat may be to act, and an action may not be legal: then a legal one takes its
 place, of the same verb if there is one.
