@@ -9,6 +9,7 @@ from pathlib import Path
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.launcher.background import started_services
+from croupier.cli.launcher.gateway import MISSING, is_installed
 from croupier.cli.launcher.replicas import GATEWAY, Replicas
 from croupier.cli.services import endpoints_of
 from croupier_client import Endpoints
@@ -45,6 +46,8 @@ def started_backend(
     played at any speed. Behind a gateway all limits of tables hold; it trusts the addresses of players that
     x-forwarded-for names.
     """
+    if has_gateway and not is_installed():
+        raise BackendUnavailable(MISSING)
     with tempfile.TemporaryDirectory(prefix="croupier-loadtest-") as folder:
         try:
             with ExitStack() as stack:

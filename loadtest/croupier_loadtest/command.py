@@ -15,6 +15,6 @@ LOCUST_FILE = Path(__file__).with_name("locustfile.py")
 def load(context: typer.Context) -> None:
     """Play many tables at once on running services, or on own ones, and judge every table: croupier load --help."""
     if importlib.util.find_spec("locust") is None:
-        raise CommandFault("the load test needs more packages: pip install 'croupier[load]'")
+        raise CommandFault("the load test needs more packages: pip install 'croupier[load]' brings them")
     # Locust replaces the sockets of its process before anything else is imported.
     os.execv(sys.executable, [sys.executable, "-m", "locust", "-f", str(LOCUST_FILE), *context.args])  # noqa: S606

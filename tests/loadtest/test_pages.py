@@ -35,7 +35,7 @@ async def test_a_missing_chromium_is_named_with_its_package(monkeypatch: pytest.
 
 async def test_a_missing_playwright_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "playwright.async_api", None)
-    with pytest.raises(BrowserMissing, match="the extra `pages`"):
+    with pytest.raises(BrowserMissing, match=r"pip install 'croupier\[pages\]'"):
         await started_browser().__aenter__()
 
 

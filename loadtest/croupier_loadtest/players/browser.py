@@ -38,7 +38,7 @@ async def started_browser() -> AsyncIterator["Browser"]:
     try:
         from playwright.async_api import async_playwright
     except ModuleNotFoundError:
-        raise BrowserMissing("pages need Playwright: install the extra `pages` of this project") from None
+        raise BrowserMissing("pages need Playwright: pip install 'croupier[pages]' brings it") from None
     chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if chromium is None:
         raise BrowserMissing("pages need Chromium: install Debian's package `chromium` (apt-get install chromium)")

@@ -30,7 +30,7 @@ class ReportFault(Exception):
 def check_folder(folder: Path) -> None:
     """Check before a run that plots can be drawn and that results fit into the folder; raises ReportFault."""
     if find_spec("matplotlib") is None:
-        raise ReportFault("the plots of a run need matplotlib, which the extra `load` of this project installs")
+        raise ReportFault("the plots of a run need matplotlib: pip install 'croupier[load]' brings it")
     is_new = not folder.exists()
     write_text(folder, "trial", " " * NEEDED_BYTES).unlink()
     if is_new:

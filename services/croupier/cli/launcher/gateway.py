@@ -18,7 +18,7 @@ from croupier.gateway.local_certificate import DevelopmentCertificate
 from croupier.runtime.server.program import SettingsError, check_together
 
 IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
-MISSING = "there is no gateway, only plain gRPC: the extra `gateway` of this project brings one"
+MISSING = "there is no gateway, only plain gRPC: pip install 'croupier[gateway]' brings one"
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def exported_spans(endpoint: str, ratio: float, service: str) -> Iterator[None]:
         from croupier.runtime.observation.span_export import exporting
     except ModuleNotFoundError as missing:
         raise SettingsError(
-            f"--traces-endpoint needs {missing.name}, which the extra `traces` of this project installs"
+            f"--traces-endpoint needs {missing.name}: pip install 'croupier[traces]' brings it"
         ) from None
     with exporting(endpoint, ratio, service):
         yield
