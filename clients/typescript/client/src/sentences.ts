@@ -45,6 +45,17 @@ const MOVES = {
   [MoveReason.LAY]: "laid",
 } as const satisfies Record<MoveReason, string>;
 
+/** Sentences in place of those that need a seat as their subject. */
+const WITHOUT_SEAT = {
+  moved: "isMoved",
+  played: "isLaid",
+  pickedUp: "isDrawn",
+  drawn: "isDrawn",
+  swapped: "isMoved",
+  putAway: "putAside",
+  laid: "isLaid",
+} as const;
+
 /** Return an action as a line; parts that are not chosen yet are left out. */
 export function actionText({ verb }: Action, words: Words): string {
   switch (verb.case) {
@@ -132,7 +143,8 @@ export function factText({ fact }: Fact, words: Words): string {
     case "handRevealed":
       return words.say("showsHand", { seat: words.seat(fact.value.seat), cards: words.cards(fact.value.cards) });
     case "markChanged":
-      return fact.value.mark === undefined ? "" : words.mark(fact.value.mark);
+      // That a mark is gone is seen, and is no event of the game.
+      return fact.value.mark?.value === undefined ? "" : words.mark(fact.value.mark);
     case "turnChanged":
       return phaseText(fact.value.phase, fact.value.seatsToAct, words);
     case "roundEnded":
@@ -193,12 +205,20 @@ function moveText({ source, target, cards, count, reason, word }: CardsMoved, wo
   const seat = handOf(source) ?? handOf(target) ?? target?.owner ?? source?.owner;
   const named = word !== "" && words.move(word, seat, words.cards(cards, count));
   if (named) return named;
-  const isElsewhere = (place: Place | undefined) => place?.place.case === "pile" || (handOf(place) ?? seat) !== seat;
+  // Cards go out of the deck, or out of play amid a round, without anyone's doing.
+  const isPutAside = reason === MoveReason.REMOVE && source !== undefined && source.place.case !== undefined;
+  const subject = isPutAside ? handOf(source) : seat;
+  const isElsewhere = (place: Place | undefined) => place?.place.case === "pile" || (handOf(place) ?? subject) !== subject;
   const others = [source, target].filter(isElsewhere);
   const where = others.map((place) => words.place(place)).join(" → ");
+  const what = words.say(isPutAside ? "putAside" : sentenceOf(reason, subject), { cards: words.cards(cards, count) });
+  return phrase(subject !== undefined && `${words.seat(subject)}:`, what, where && `(${where})`);
+}
+
+function sentenceOf(reason: MoveReason, seat: number | undefined): (typeof MOVES)[MoveReason] | (typeof WITHOUT_SEAT)[keyof typeof WITHOUT_SEAT] {
   // A reason of a later version has no sentence here.
-  const what = words.say(MOVES[reason] ?? "moved", { cards: words.cards(cards, count) });
-  return phrase(seat !== undefined && `${words.seat(seat)}:`, what, where && `(${where})`);
+  const known = MOVES[reason] ?? "moved";
+  return seat === undefined && known in WITHOUT_SEAT ? WITHOUT_SEAT[known as keyof typeof WITHOUT_SEAT] : known;
 }
 
 function handOf(place: Place | undefined): number | undefined {

@@ -49,6 +49,11 @@ export const en = {
   recycled: "turned over: {cards}",
   won: "won {cards}",
   laid: "lays {cards}",
+  // Moves of cards by no seat.
+  isMoved: "moved: {cards}",
+  isDrawn: "drawn: {cards}",
+  isLaid: "laid: {cards}",
+  putAside: "put aside: {cards}",
   // Actions: what they are about follows.
   bid: "bid",
   bidOf: "bid {bid}",
