@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { type MessageInitShape, create } from "@bufbuild/protobuf";
 import { Card, type FactSchema, GameDescriptionSchema, PileRole, TableUpdateSchema, TableViewSchema } from "@croupier/client/contract";
 
-import { scenesOf, lastTrickOf } from "./scenes.js";
+import { ROUND_MILLISECONDS, type Scene, lastTrickOf, roundEndOf, scenesOf } from "./scenes.js";
 
 type FactInit = NonNullable<Exclude<MessageInitShape<typeof FactSchema>, { readonly $typeName: string }>["fact"]>;
 
@@ -24,9 +24,11 @@ const GONE: FactInit = {
   value: { source: { place: { case: "pile", value: "trick" } }, target: { place: { case: "pile", value: "taken" } }, cards: [Card.KING_OF_SPADES, Card.ACE_OF_SPADES], count: 2 },
 };
 
-function scenes(facts: readonly FactInit[], seat?: number) {
+const ENDED: FactInit = { case: "roundEnded", value: { score: { round: 1, points: [3, 0], totals: [3, 0] } } };
+
+function scenes(facts: readonly FactInit[], seat?: number, before: Scene = { view: BEFORE, facts: [], restBefore: 0 }) {
   const update = create(TableUpdateSchema, { facts: facts.map((fact) => ({ fact })), ...(seat === undefined ? {} : { seat }) });
-  return scenesOf(BEFORE, update, 0, GAME);
+  return scenesOf(before, update, 0, GAME);
 }
 
 test("the last card of a trick lies on the table before the trick goes", () => {
@@ -46,6 +48,14 @@ test("an action of another seat comes after a pause, and one's own at once", () 
 test("a new round waits until the old one was seen", () => {
   const parts = scenes([PLAY, TAKEN, GONE, { case: "roundStarted", value: { round: 2 } }], 0);
   assert.deepEqual(parts.map(({ view }) => view.round), [0, 0, 2]);
+});
+
+test("the end of a round is seen before whatever the next update brings, also one's own action", () => {
+  const ended = scenes([PLAY, TAKEN, GONE, ENDED], 0).at(-1);
+  assert.deepEqual(ended && roundEndOf(ended)?.points, [3, 0]);
+  const next = scenes([{ case: "roundStarted", value: { round: 2 } }], 0, ended);
+  assert.deepEqual(next.map(({ restBefore }) => restBefore), [ROUND_MILLISECONDS]);
+  assert.equal(scenes([], 0, next[0])[0]?.restBefore, 0);
 });
 
 test("the trick that went is whole, and has its taker", () => {

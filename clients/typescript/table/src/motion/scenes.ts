@@ -1,6 +1,6 @@
 // Updates as scenes: steps that are shown one after another, each long enough to be seen.
 import { type Viewer, fold } from "@croupier/client";
-import { type CardsMoved, type Fact, type GameDescription, type Pile, PileRole, type TableUpdate, type TableView } from "@croupier/client/contract";
+import { type CardsMoved, type Fact, type GameDescription, type Pile, PileRole, type RoundScore, type TableUpdate, type TableView } from "@croupier/client/contract";
 
 /** A step to show: the state, the facts that led to it, and how long the one before stays at least, in milliseconds. */
 export interface Scene {
@@ -14,16 +14,24 @@ const ACTION_MILLISECONDS = 450;
 /** A whole trick lies on the table before it goes. */
 const TRICK_MILLISECONDS = 1_100;
 /** The end of a round, before the next one begins. */
-const ROUND_MILLISECONDS = 1_800;
+export const ROUND_MILLISECONDS = 1_800;
 
-/** Return the scenes of an update, as a viewer sees them. */
-export function scenesOf(before: TableView, update: TableUpdate, viewer: Viewer, game: GameDescription): Scene[] {
+/** Return the scenes of an update after the scene before, as a viewer sees them. */
+export function scenesOf(before: Scene, update: TableUpdate, viewer: Viewer, game: GameDescription): Scene[] {
   const isOwn = update.seat !== undefined && update.seat === viewer;
-  let view = before;
+  let last = before;
   return partsOf(update.facts, game).map(({ facts, restBefore }) => {
-    view = facts.length === 0 ? view : fold(view, facts, viewer);
-    return { view, facts, restBefore: restBefore ?? (isOwn ? 0 : ACTION_MILLISECONDS) };
+    const view = facts.length === 0 ? last.view : fold(last.view, facts, viewer);
+    const rest = roundEndOf(last) === undefined ? restBefore : ROUND_MILLISECONDS;
+    last = { view, facts, restBefore: rest ?? (isOwn ? 0 : ACTION_MILLISECONDS) };
+    return last;
   });
+}
+
+/** Return the score of the round that ends in a scene; undefined if none does. */
+export function roundEndOf({ facts }: Scene): RoundScore | undefined {
+  const ended = facts.findLast(({ fact }) => fact.case === "roundEnded")?.fact;
+  return ended?.case === "roundEnded" ? ended.value.score : undefined;
 }
 
 /** A trick that went from the table, whole. */

@@ -58,7 +58,7 @@ test("a snapshot takes the place of all that waits", () => {
   stage.replace(create(TableViewSchema, { round: 9 }));
   vi.advanceTimersByTime(5_000);
   assert.deepEqual(rounds, [1, 9]);
-  assert.equal(stage.last.round, 9);
+  assert.equal(stage.last.view.round, 9);
 });
 
 test("a hurried stage shows the newest state at once", () => {

@@ -12,18 +12,21 @@ const HURRIED_SPEED = 0.35;
 export class Stage {
   private readonly waiting: Scene[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private shown: Scene;
   private shownAt = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private view: TableView,
+    view: TableView,
     private readonly show: (scene: Scene) => void,
     /** Returns milliseconds by a clock that always goes on evenly. */
     private readonly now = () => performance.now(),
-  ) {}
+  ) {
+    this.shown = { view, facts: [], restBefore: 0 };
+  }
 
-  /** The state after the last scene that waits, on which the next update follows. */
-  get last(): TableView {
-    return this.waiting.at(-1)?.view ?? this.view;
+  /** The last scene that waits, or else the shown one: the next update follows on it. */
+  get last(): Scene {
+    return this.waiting.at(-1) ?? this.shown;
   }
 
   /** Whether the newest state is shown. */
@@ -81,7 +84,7 @@ export class Stage {
   }
 
   private take(scene: Scene): void {
-    this.view = scene.view;
+    this.shown = scene;
     this.shownAt = this.now();
     this.show(scene);
   }

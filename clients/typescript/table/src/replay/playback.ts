@@ -2,7 +2,7 @@
 import type { Replay } from "@croupier/client/replays";
 import type { GameDescription } from "@croupier/client/contract";
 
-import { type Scene, scenesOf } from "../motion/scenes.js";
+import { ROUND_MILLISECONDS, type Scene, roundEndOf, scenesOf } from "../motion/scenes.js";
 
 /** How long a step is shown at normal speed. */
 const STEP_MILLISECONDS = 900;
@@ -57,7 +57,7 @@ export class Playback {
   seek(step: number): void {
     const [before, next] = [this.shownStep, this.clamped(step)];
     const isNext = next === before + 1;
-    this.waiting = isNext ? scenesOf(this.replay.viewAt(before), this.replay.updateAt(next), this.replay.eyes, this.game) : [this.sceneAt(next)];
+    this.waiting = isNext ? scenesOf(this.sceneAt(before), this.replay.updateAt(next), this.replay.eyes, this.game) : [this.sceneAt(next)];
     this.shownStep = next;
     if (next === this.replay.length) this.isOn = false;
     this.take();
@@ -101,7 +101,7 @@ export class Playback {
     this.cancel();
     const [next] = this.waiting;
     if (next !== undefined) this.cancel = this.wait(next.restBefore / this.pace, () => this.take());
-    else if (this.isOn) this.cancel = this.wait(STEP_MILLISECONDS / this.pace, () => this.seek(this.shownStep + 1));
+    else if (this.isOn) this.cancel = this.wait((roundEndOf(this.shown) === undefined ? STEP_MILLISECONDS : ROUND_MILLISECONDS) / this.pace, () => this.seek(this.shownStep + 1));
   }
 
   private sceneAt(step: number): Scene {

@@ -9,6 +9,7 @@ import { useShared } from "../connection.js";
 import { refusalText } from "../errors.js";
 import { HomeButton, Message, UnknownGame } from "../message.js";
 import { IconButton } from "../icons.js";
+import { roundEndOf } from "../motion/scenes.js";
 import { type ReplayRoute, hashOf } from "../route.js";
 import type { Frame } from "../table/frame.js";
 import { handCards } from "../table/hand.js";
@@ -117,10 +118,10 @@ async function linkOf({ engine }: Connection, tableId: string): Promise<string> 
   return engine.createLink({ tableId, purpose: LinkPurpose.REPLAY }, forTable(tableId)).then(({ link }) => link, () => "");
 }
 
-function frameOf(replay: Replay, { scene: { view }, step }: Playback): Frame {
+function frameOf(replay: Replay, { scene, step }: Playback): Frame {
   const { table: { seats, teams }, eyes } = replay;
   const seat = eyes === "all" ? undefined : eyes;
-  return { view, seats, teams, seat, legal: undefined, presence: undefined, proposal: undefined, awaySeats: [], leftSeats: leftSeatsAt(replay, step) };
+  return { view: scene.view, roundEnd: roundEndOf(scene), seats, teams, seat, legal: undefined, presence: undefined, proposal: undefined, awaySeats: [], leftSeats: leftSeatsAt(replay, step) };
 }
 
 /** Return the seats whose players had left them at a step. */

@@ -5,7 +5,7 @@ import { type Pile, PileDisplay, PileRole, WordKind } from "@croupier/client/con
 import { CardBack, CardFront } from "../cards/card.js";
 import { faceOf } from "../cards/face.js";
 import type { Frame } from "./frame.js";
-import { trickPlaceOf } from "./places.js";
+import { liesInRow, trickPlaceOf } from "./places.js";
 
 /** The piles of a seat that its badge does not count, and the piles of the table, are drawn here. */
 interface FeltProps {
@@ -15,28 +15,35 @@ interface FeltProps {
 }
 
 export function Felt({ frame, words, openPile }: FeltProps) {
-  const { view: { piles } } = frame;
+  const { view: { piles }, seats, seat: viewer = 0 } = frame;
   const roleOf = (pile: Pile) => words.game.piles.find(({ name }) => name === pile.name);
   const withRole = (...roles: PileRole[]) => piles.filter((pile) => roles.includes(roleOf(pile)?.role ?? PileRole.UNSPECIFIED));
   const draws = withRole(PileRole.STOCK, PileRole.WASTE, PileRole.UNSPECIFIED);
   const aside = [...withRole(PileRole.KITTY, PileRole.INDICATOR), ...withRole(PileRole.REMOVED).filter((pile) => roleOf(pile)?.display !== PileDisplay.COUNT), ...withRole(PileRole.TAKEN).filter(({ owner }) => owner === undefined)];
   const laid = withRole(PileRole.MELD, PileRole.RESERVE);
   const tricks = withRole(PileRole.TRICK);
-  const shown = (pile: Pile) => <PileOf key={`${pile.name} ${pile.owner}`} pile={pile} display={roleOf(pile)?.display} words={words} open={openPile} />;
+  const isFull = laid.length > 0 || aside.length > 1 || tricks.some(isRow);
+  const isAcross = ({ owner }: Pile) => seats.length === 2 && owner === 1 - viewer;
+  const shown = (pile: Pile) => <PileOf key={placeName(pile)} pile={pile} display={roleOf(pile)?.display} words={words} open={openPile} />;
+  const row = (name: string, shownPiles: readonly Pile[]) => shownPiles.length > 0 && <div class={name}>{shownPiles.map(shown)}</div>;
   return (
-    <div class="felt" data-trick={tricks.length > 0}>
-      {draws.length > 0 && <div class="draws">{draws.map(shown)}</div>}
-      {tricks.map((pile) => <Trick key={pile.name} pile={pile} frame={frame} words={words} />)}
-      {laid.length > 0 && <div class="laid">{laid.map(shown)}</div>}
-      {aside.length > 0 && <div class="aside">{aside.map(shown)}</div>}
+    <div class="felt" data-trick={tricks.length > 0} data-full={isFull}>
+      {row("draws", draws)}
+      {row("laid across", laid.filter(isAcross))}
+      {tricks.map((pile) => <Trick key={placeName(pile)} pile={pile} frame={frame} words={words} />)}
+      {isFull ? row("laid", [...laid.filter((pile) => !isAcross(pile)), ...aside]) : row("aside", aside)}
     </div>
   );
 }
 
-/** The cards of a trick, each towards the seat from whose hand it came. */
+function isRow({ cards }: Pile): boolean {
+  return liesInRow(cards.map(({ seat }) => seat));
+}
+
+/** The cards of a trick: each towards the seat from whose hand it came, or in a row. */
 function Trick({ pile, frame: { seats, seat: viewer = 0 }, words }: { readonly pile: Pile; readonly frame: Frame; readonly words: Words }) {
   return (
-    <div class="trick" data-place={placeName(pile)} role="img" aria-label={pileLabel(pile, words)}>
+    <div class="trick" data-row={isRow(pile)} data-place={placeName(pile)} role="img" aria-label={pileLabel(pile, words)}>
       {pile.cards.map(({ card, seat }, position) => {
         const { x, y } = trickPlaceOf(seat, seats.length, viewer);
         return (

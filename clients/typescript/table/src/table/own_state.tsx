@@ -1,8 +1,9 @@
-// The points and tricks of the person's own seat, beside their hand.
+// The points, tricks and marks of the person's own seat, beside their hand.
 import type { Words } from "@croupier/client";
 import type { TableView } from "@croupier/client/contract";
 
 import { useSay } from "../texts/page_texts.js";
+import { seatMarks } from "./seat_marks.js";
 
 interface OwnStateProps {
   readonly view: TableView;
@@ -22,6 +23,7 @@ export function OwnState({ view, seat, words, open }: OwnStateProps) {
       {view.dealer === seat && <span>{words.say("isDealer")}</span>}
       {words.game.hasTricks && <span>{words.say("tricks", { count: state.tricksTaken })}</span>}
       <span>{say("ownScore", { score: state.score })}</span>
+      {seatMarks(view, seat, words).map((mark) => <span key={mark}>{mark}</span>)}
     </button>
   );
 }

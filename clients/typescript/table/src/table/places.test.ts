@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 
-import { placeOf, trickPlaceOf } from "./places.js";
+import { liesInRow, placeOf, trickPlaceOf } from "./places.js";
 
 test("the viewer sits below, and the next seat at the left", () => {
   for (let seats = 2; seats <= 8; seats++) {
@@ -19,4 +19,11 @@ test("a card lies between the middle and its seat", () => {
   const [seat, card] = [placeOf(1, 4, 0), trickPlaceOf(1, 4, 0)];
   assert.ok(seat.x < card.x && card.x < 50);
   assert.deepEqual(trickPlaceOf(undefined, 4, 0), { x: 50, y: 50 });
+});
+
+test("cards lie in a row once a seat has two, or two came from no hand", () => {
+  assert.equal(liesInRow([]), false);
+  assert.equal(liesInRow([2, 0, undefined, 1]), false);
+  assert.equal(liesInRow([2, 0, 2]), true);
+  assert.equal(liesInRow([undefined, 0, undefined]), true);
 });

@@ -26,6 +26,11 @@ export function trickPlaceOf(seat: number | undefined, seats: number, viewer: nu
   return { x: 50 + 23 * x, y: 48 + 25 * y };
 }
 
+/** Return whether the cards of a trick lie in one row, in their order: then no card of a seat covers another of it. */
+export function liesInRow(seats: readonly (number | undefined)[]): boolean {
+  return new Set(seats).size < seats.length;
+}
+
 /** Return the direction from the middle of the table to a seat: x to the right, y downwards. */
 function directionOf(seat: number, seats: number, viewer: number): Point {
   const others = seats - 1;

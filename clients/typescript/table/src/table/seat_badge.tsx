@@ -14,6 +14,7 @@ export interface SeatBadgeProps {
   readonly name: string;
   readonly isBot: boolean;
   readonly state: SeatView;
+  readonly marks: readonly string[];
   readonly isDealer: boolean;
   readonly isToAct: boolean;
   readonly isDeclarer: boolean;
@@ -25,7 +26,7 @@ export interface SeatBadgeProps {
   readonly open: () => void;
 }
 
-export function SeatBadge({ number, name, isBot, state, isDealer, isToAct, isDeclarer, absence, bubble, words, timeLeft, open }: SeatBadgeProps) {
+export function SeatBadge({ number, name, isBot, state, marks, isDealer, isToAct, isDeclarer, absence, bubble, words, timeLeft, open }: SeatBadgeProps) {
   const say = useSay();
   const { cardCount, score, tricksTaken, isOut, place } = state;
   const style = { "--left": timeLeft ?? 1, "--seat-colour": COLOURS[number % COLOURS.length] };
@@ -38,7 +39,7 @@ export function SeatBadge({ number, name, isBot, state, isDealer, isToAct, isDec
       data-out={isOut}
       data-absent={absence !== ""}
       style={style}
-      aria-label={labelOf(name, state, isToAct ? say("hasTurn") : "", absence, words)}
+      aria-label={labelOf(name, state, marks, isToAct ? say("hasTurn") : "", absence, words)}
       onClick={open}
     >
       <span class="avatar">
@@ -52,18 +53,20 @@ export function SeatBadge({ number, name, isBot, state, isDealer, isToAct, isDec
         <span class="name">{isDeclarer && <span class="declarer">◆ </span>}{name}</span>
         <span class="score">{absence || score}</span>
       </span>
+      {marks.length > 0 && <span class="marks">{marks.map((mark) => <span key={mark}>{mark}</span>)}</span>}
       {bubble !== "" && <Bubble text={bubble} />}
     </button>
   );
 }
 
-function labelOf(name: string, { score, cardCount, tricksTaken, isOut }: SeatView, turn: string, absence: string, words: Words): string {
+function labelOf(name: string, { score, cardCount, tricksTaken, isOut }: SeatView, marks: readonly string[], turn: string, absence: string, words: Words): string {
   const parts = [
     `${name}: ${score}`,
     turn,
     cardCount > 0 && words.cards([], cardCount),
     words.game.hasTricks && words.say("tricks", { count: tricksTaken }),
     isOut && words.say("isOut"),
+    ...marks,
     absence,
   ];
   return parts.filter(Boolean).join(", ");

@@ -45,7 +45,7 @@ export function TableScreen({ table, game }: TableScreenProps) {
   useChanges(table);
   useTicks(500, table.secondsLeft !== undefined);
   const root = useRef<HTMLDivElement>(null);
-  const { view, isNewest, lastTrick } = useStage(table, game, root);
+  const { view, isNewest, roundEnd, lastTrick } = useStage(table, game, root);
   const words = useMemo(() => new Words(game, connection.language, table.seats.map(({ name }) => name)), [game, table.seats]);
   const drawn = useDrawn(table, isNewest);
   const decision = drawn?.decision;
@@ -74,7 +74,7 @@ export function TableScreen({ table, game }: TableScreenProps) {
   const explain = (card: Card, legal: LegalActions) => {
     if (legal.actions.some(({ verb }) => verb.case === "play")) act(playOf(card));
   };
-  const frame = { view, seats: table.seats, teams: table.teams, seat: table.seat, legal: decision?.legal, presence: table.presence, proposal: table.proposal, awaySeats: table.awaySeats, leftSeats: table.leftSeats };
+  const frame = { view, roundEnd, seats: table.seats, teams: table.teams, seat: table.seat, legal: decision?.legal, presence: table.presence, proposal: table.proposal, awaySeats: table.awaySeats, leftSeats: table.leftSeats };
   const seconds = table.secondsLeft;
   return (
     <div ref={root} class="table-screen" data-newest={isNewest}>

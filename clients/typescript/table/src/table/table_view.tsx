@@ -11,7 +11,9 @@ import { Hand, type HandCard } from "./hand.js";
 import { Known } from "./known.js";
 import { OwnState } from "./own_state.js";
 import { placeOf } from "./places.js";
+import { RoundEnd } from "./round_end.js";
 import { SeatBadge } from "./seat_badge.js";
+import { seatMarks } from "./seat_marks.js";
 
 interface TableViewProps {
   readonly frame: Frame;
@@ -43,6 +45,7 @@ export function TableArea({ frame, words, hand, isChoosing, hint, seconds, timeL
         {seats.map((_, number) => (
           <SeatAt key={number} number={number} frame={frame} words={words} reaction={reactions.get(number)} timeLeft={timeLeft} open={openSeat} />
         ))}
+        {frame.roundEnd !== undefined && <RoundEnd score={frame.roundEnd} words={words} />}
       </div>
       <ActionBar hint={hint} isTurn={isTurn} seconds={seconds} buttons={buttons} />
       {seat !== undefined && <Hand seat={seat} cards={hand} isTurn={isTurn} isChoosing={isChoosing} label={words.seat(seat)} words={words} tap={tapCard} />}
@@ -72,6 +75,7 @@ function SeatAt({ number, frame, words, reaction, timeLeft, open }: SeatAtProps)
         name={words.seat(number)}
         isBot={player.bot !== ""}
         state={state}
+        marks={seatMarks(view, number, words)}
         isDealer={view.dealer === number}
         isToAct={isToAct}
         isDeclarer={view.contract?.declarer === number}

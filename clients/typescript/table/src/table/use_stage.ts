@@ -3,9 +3,9 @@ import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Table } from "@croupier/client";
-import type { GameDescription, TableView } from "@croupier/client/contract";
+import type { GameDescription, RoundScore, TableView } from "@croupier/client/contract";
 
-import { type LastTrick, type Scene, scenesOf, lastTrickOf } from "../motion/scenes.js";
+import { type LastTrick, type Scene, lastTrickOf, roundEndOf, scenesOf } from "../motion/scenes.js";
 import { Stage } from "../motion/stage.js";
 import { useFlights } from "../motion/use_flights.js";
 
@@ -14,6 +14,8 @@ export interface Staged {
   readonly view: TableView;
   /** Whether nothing waits to be shown: only then a new turn begins for a person. */
   readonly isNewest: boolean;
+  /** The score of the round whose end is shown. */
+  readonly roundEnd: RoundScore | undefined;
   /** The last trick that went while the person watched. */
   readonly lastTrick: LastTrick | undefined;
 }
@@ -39,7 +41,7 @@ export function useStage(table: Table, game: GameDescription, root: RefObject<HT
       if (eventKind.case === "update") {
         const before = stage.last;
         const scenes = scenesOf(before, eventKind.value, table.seat, game);
-        setLastTrick((known) => lastTrickOf(before, scenes, game) ?? known);
+        setLastTrick((known) => lastTrickOf(before.view, scenes, game) ?? known);
         stage.add(scenes);
       }
       if (document.hidden) stage.hurry();
@@ -53,5 +55,5 @@ export function useStage(table: Table, game: GameDescription, root: RefObject<HT
   }, [table, stage, game]);
   // Not above: what waits is still to be shown when the description of the game is read again.
   useEffect(() => () => stage.stop(), [stage]);
-  return { view: scene.view, isNewest: stage.isNewest, lastTrick };
+  return { view: scene.view, isNewest: stage.isNewest, roundEnd: roundEndOf(scene), lastTrick };
 }
