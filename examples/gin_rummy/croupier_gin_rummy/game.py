@@ -31,7 +31,6 @@ class GinRummy(interface.Rules[GinState]):
         drawn=MappingProxyType({"max_rounds": range(1, 4)}),
         reveals=steering.is_of_a_knock,
         steered=steering.strong_hands,
-        unreached=steering.UNREACHED,
     )
 
     def options(self, seats: int) -> tuple[Option, ...]:  # noqa: ARG002 - the same for all

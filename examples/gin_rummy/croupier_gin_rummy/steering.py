@@ -1,7 +1,6 @@
 """Steering of random play to positions of Gin Rummy that it hardly ever reaches, for tests."""
 
 from collections.abc import Sequence
-from types import MappingProxyType
 
 from croupier.games.cards import Card, cards_of_mask, mask_of
 from croupier.games.facts import Fact, HandRevealed
@@ -12,16 +11,6 @@ from croupier_gin_rummy.bots import sensible
 from croupier_gin_rummy.melds import MELDS, least_deadwood
 from croupier_gin_rummy.state import HAND_SIZE, SEATS, GinState
 from croupier_gin_rummy.view import view
-
-UNREACHED = MappingProxyType(
-    {
-        "rule GIN-UP-3": "only one position of a hand has a closed upcard, and few attempts are draws of it",
-        "rule GIN-LAY-3": "random cards of a hand are hardly ever a meld that leaves too much",
-        "rule GIN-OFF-2": "random attempts hardly ever name a meld of the knocker",
-        "rule GIN-OFF-3": "random attempts hardly ever name a meld of the knocker",
-    }
-)
-"""What random attempts reach rarely; tests by id try it on both implementations."""
 
 
 def is_of_a_knock(fact: Fact) -> bool:

@@ -1,7 +1,7 @@
 """Actions that a seat may try, legal ones and others, by which the refusals of a game are checked."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from random import Random
 from typing import Any
 
@@ -28,7 +28,7 @@ from croupier.games.actions import (
 )
 from croupier.games.bots import random_of
 from croupier.games.cards import Card
-from croupier.games.choices import ActionChoice, AmountChoice, CardChoice
+from croupier.games.choices import ActionChoice, AmountChoice, CardChoice, cards_of
 from croupier.games.interface import Event, Game, IllegalAction, Legal, State
 from croupier.games.words import WordKind
 
@@ -44,7 +44,7 @@ def fits(legal: Legal, action: Action) -> bool:
 
 
 def _in_order(action: Action) -> Action:
-    cards = choices.cards_of(action)
+    cards = cards_of(action)
     ordered: dict[str, Any] = {"cards": tuple(sorted(cards))} if cards else {}
     return replace(action, **ordered)
 
@@ -64,8 +64,9 @@ def plays_of(hand: Iterable[Card]) -> list[Action]:
 
 
 def attempted_actions(game: Game, legal: Legal, hand: Sequence[Card], random: Random) -> list[Action]:
-    """Return all listed actions, plays of every card, actions close to a choice, and every verb with odd arguments."""
+    """Return all listed actions, others close to legal ones, plays of every card, and every verb with odd arguments."""
     close = [near_choice(choice, random) for choice in legal.choices for _ in range(6)]
+    close += [near_cards(action, hand, random) for action in legal.actions if cards_of(action)]
     some = tuple(random.sample(range(52), random.randrange(1, 6)))
     held = tuple(random.sample(hand, random.randrange(1, len(hand) + 1))) if hand else some
     plays = [*PLAYS, *[Play(face.card) for face in game.deck], Play(-1), Play(53)]
@@ -75,14 +76,15 @@ def attempted_actions(game: Game, legal: Legal, hand: Sequence[Card], random: Ra
 
 def _odd_actions(game: Game, some: tuple[Card, ...], random: Random) -> list[Action]:
     """Return every verb with random arguments, some of which a game may know."""
-    suit, value, seat = random.randrange(4), random.randrange(53), random.randrange(4)
+    suit, value, seat = random.randrange(4), random.randrange(53), random.randrange(game.seats[-1] + 1)
     call, meld = (_word(game, kind, random) for kind in (WordKind.CALL, WordKind.MELD))
     contracts = [NONSENSE, *game.words.get(WordKind.CONTRACT, {})]
     pile = random.choice([NONSENSE, "stock", *[kind.name for kind in game.piles]])
     odd: list[Action] = [*BARE, Play(value, suit), Play(some[0], suit), KeepCards(some, suit), KeepCards((), suit)]
     odd += [SwapCards(some), SwapCards(()), CallPartner(None), CallPartner(value), CallNobody()]
     odd += [NameTrump(suit, all_tricks=True), NameTrump(suit, all_tricks=False)]
-    odd += [Bid(random.randrange(-5, 200)), *map(Bid, contracts), Draw(pile), Draw("stock")]
+    odd += [Bid(random.randrange(-5, 200)), *map(Bid, contracts), Draw(NONSENSE), Draw("stock")]
+    odd += [Draw(kind.name) for kind in game.piles]
     odd += [Lay(some), Lay(some, meld), Lay(some, meld, pile, random.choice((None, seat))), Lay((), meld, pile, seat)]
     odd += [Lay(some[:1], "", pile, seat)]
     odd += [Declare(call), Declare(call, cards=some), Declare(call, seat, value, some), Declare(NONSENSE)]
@@ -91,6 +93,17 @@ def _odd_actions(game: Game, some: tuple[Card, ...], random: Random) -> list[Act
 
 def _word(game: Game, kind: WordKind, random: Random) -> str:
     return random.choice([NONSENSE, *game.words.get(kind, {})])
+
+
+def near_cards(action: Action, hand: Sequence[Card], random: Random) -> Action:
+    """Return an action with one card less, one more of the hand, or another one."""
+    cards, more = list(cards_of(action)), [card for card in hand if card not in cards_of(action)]
+    is_longer = more and random.random() < 0.5
+    if not is_longer or random.random() < 0.5:
+        cards.remove(random.choice(cards))
+    added = [random.choice(more)] if is_longer else []
+    changes: dict[str, Any] = {"cards": tuple(sorted([*cards, *added]))}
+    return replace(action, **changes)
 
 
 def near_choice(choice: ActionChoice, random: Random) -> Action:
@@ -116,12 +129,13 @@ def _near_cards(choice: CardChoice, random: Random) -> CardChoice:
     return CardChoice(tuple(cards), count, count)
 
 
-def some_of_each_verb(actions: Iterable[Action], count: int, random: Random) -> list[Action]:
-    """Return at most so many random actions of each verb."""
-    by_verb: dict[type[Action], list[Action]] = {}
+def some_of_each_form(actions: Iterable[Action], count: int, random: Random) -> list[Action]:
+    """Return at most so many random actions of each form: of a verb with the same parts."""
+    by_form: dict[tuple[object, ...], list[Action]] = {}
     for action in actions:
-        by_verb.setdefault(type(action), []).append(action)
-    return [action for some in by_verb.values() for action in random.sample(some, min(count, len(some)))]
+        parts = [part.name for part in fields(action) if getattr(action, part.name) not in ("", None, ())]
+        by_form.setdefault((type(action), *parts), []).append(action)
+    return [action for some in by_form.values() for action in random.sample(some, min(count, len(some)))]
 
 
 def _bids_around(legal: Legal) -> list[Action]:

@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from random import Random
 from typing import NamedTuple
 
-from croupier.conformance.attempts import attempted_actions, plays_of, refusing_rule, some_of_each_verb
+from croupier.conformance.attempts import attempted_actions, plays_of, refusing_rule, some_of_each_form
 from croupier.conformance.description_laws import check_shown, defined_rules
 from croupier.conformance.law import require
 from croupier.conformance.play_laws import wrong_events
 from croupier.conformance.source import named_by
 from croupier.conformance.tables import SampledTable, Style, drawn_values, sample_options, styles
-from croupier.conformance.words import Shown, in_description, in_fact, in_legal, in_view
+from croupier.conformance.words import Shown, in_action, in_description, in_fact, in_legal, in_view
 from croupier.games.actions import Play
 from croupier.games.cards import card_names
 from croupier.games.facts import SPECTATOR
@@ -34,9 +34,9 @@ MAX_TABLES = 200
 LOOKS = 20
 LATER_LOOKS = 0.1
 """So many positions of a kind are looked at, and of the later ones this share; those of one kind have the same phase,
-marks and verbs."""
+marks and verbs with their words."""
 ATTEMPTS = 4
-"""The number of random actions of each verb that a seat attempts there, besides plays of its own cards."""
+"""The number of random actions of each form that a seat attempts there, besides plays of its own cards."""
 REQUIRED = (WordKind.PHASE, WordKind.PILE, WordKind.MELD, WordKind.CALL, WordKind.CONTRACT, WordKind.REASON)
 """The kinds of words that tables must show. Others must be shown, or be named by the code."""
 
@@ -144,8 +144,9 @@ def _kind(game: Game, state: State) -> Hashable:
     """Return what tells positions apart in which different things may be refused."""
     view = game.view(state, SPECTATOR)
     legal = game.legal_actions(state, view.seats_to_act[0]) if view.seats_to_act else NOTHING_LEGAL
-    verbs = {type(action) for action in (*legal.actions, *[choice.action for choice in legal.choices])}
-    return view.phase, tuple(mark.name for mark in view.marks), frozenset(verbs)
+    actions = (*legal.actions, *[choice.action for choice in legal.choices])
+    forms = {(type(action), *in_action(action)) for action in actions}
+    return view.phase, tuple(mark.name for mark in view.marks), frozenset(forms)
 
 
 def _reached_at(table: SampledTable, state: State) -> Iterator[Shown | str]:
@@ -160,7 +161,7 @@ def _reached_at(table: SampledTable, state: State) -> Iterator[Shown | str]:
         tried = [
             *plays_of(hand),
             *[Play(card, table.random.randrange(4)) for card in hand],
-            *some_of_each_verb(attempted, ATTEMPTS, table.random),
+            *some_of_each_form(attempted, ATTEMPTS, table.random),
         ]
         refused = {refusing_rule(game, state, SeatActed(seat, action)) for action in tried}
         yield from (Shown(WordKind.RULE, rule) for rule in sorted(refused) if rule)
