@@ -7,6 +7,9 @@ import { faceOf } from "../cards/face.js";
 import type { Frame } from "./frame.js";
 import { liesInRow, trickPlaceOf } from "./places.js";
 
+/** With more cards than these, two piles are too wide for a corner of the felt. */
+const MAX_ASIDE = 3;
+
 /** The piles of a seat that its badge does not count, and the piles of the table, are drawn here. */
 interface FeltProps {
   readonly frame: Frame;
@@ -22,7 +25,7 @@ export function Felt({ frame, words, openPile }: FeltProps) {
   const aside = [...withRole(PileRole.KITTY, PileRole.INDICATOR), ...withRole(PileRole.REMOVED).filter((pile) => roleOf(pile)?.display !== PileDisplay.COUNT), ...withRole(PileRole.TAKEN).filter(({ owner }) => owner === undefined)];
   const laid = withRole(PileRole.MELD, PileRole.RESERVE);
   const tricks = withRole(PileRole.TRICK);
-  const isFull = laid.length > 0 || aside.length > 1 || tricks.some(isRow);
+  const isFull = laid.length > 0 || (aside.length > 1 && aside.reduce((faces, pile) => faces + facesOf(pile, roleOf(pile)?.display).length, 0) > MAX_ASIDE) || tricks.some(isRow);
   const isAcross = ({ owner }: Pile) => seats.length === 2 && owner === 1 - viewer;
   const shown = (pile: Pile) => <PileOf key={placeName(pile)} pile={pile} display={roleOf(pile)?.display} words={words} open={openPile} />;
   const row = (name: string, shownPiles: readonly Pile[]) => shownPiles.length > 0 && <div class={name}>{shownPiles.map(shown)}</div>;
@@ -34,6 +37,13 @@ export function Felt({ frame, words, openPile }: FeltProps) {
       {isFull ? row("laid", [...laid.filter((pile) => !isAcross(pile)), ...aside]) : row("aside", aside)}
     </div>
   );
+}
+
+/** Return the cards of a pile that are drawn: the last of those that lie open, or the one on top. */
+function facesOf({ cards, count }: Pile, display: PileDisplay | undefined): Pile["cards"] {
+  const all = display === PileDisplay.ALL || display === PileDisplay.UNSPECIFIED;
+  // Of a pile that is known in part, no card need be the one on top.
+  return cards.length === count && display !== PileDisplay.COUNT ? cards.slice(all ? -6 : -1) : [];
 }
 
 function isRow({ cards }: Pile): boolean {
@@ -64,11 +74,8 @@ interface PileProps {
 }
 
 function PileOf({ pile, display, words, open }: PileProps) {
-  const { cards, count } = pile;
-  const isWhole = cards.length === count;
-  const all = display === PileDisplay.ALL || display === PileDisplay.UNSPECIFIED;
-  // Of a pile that is known in part, no card need be the one on top.
-  const faces = isWhole && display !== PileDisplay.COUNT ? cards.slice(all ? -6 : -1) : [];
+  const { count } = pile;
+  const faces = facesOf(pile, display);
   return (
     <button type="button" class="pile" data-place={placeName(pile)} onClick={() => open(pile)} aria-label={pileLabel(pile, words)}>
       <span class="pile-cards" data-many={count > 1}>
