@@ -5,6 +5,7 @@ import { type Words, callText } from "@croupier/client";
 import type { Pile } from "@croupier/client/contract";
 
 import { ActionBar, type ActionButton } from "./actions.js";
+import { callAt } from "./calls.js";
 import { Felt } from "./felt.js";
 import type { Frame } from "./frame.js";
 import { Hand, type HandCard } from "./hand.js";
@@ -80,7 +81,7 @@ function SeatAt({ number, frame, words, reaction, timeLeft, open }: SeatAtProps)
         isToAct={isToAct}
         isDeclarer={view.contract?.declarer === number}
         absence={absenceOf(number, frame, words)}
-        bubble={reaction ?? lastCallOf(number, frame, words)}
+        bubble={reaction ?? callTextAt(number, frame, words)}
         words={words}
         timeLeft={isToAct ? timeLeft : undefined}
         open={() => open(number)}
@@ -96,9 +97,7 @@ function absenceOf(seat: number, { leftSeats, awaySeats, presence, seats }: Fram
   return isOffline ? words.say("isOffline") : "";
 }
 
-/** Return the last call of a seat while the auction goes on: no card was played yet. */
-function lastCallOf(seat: number, { view }: Frame, words: Words): string {
-  const call = view.calls.findLast((each) => each.seat === seat);
-  const isPlaying = view.piles.some(({ cards }) => cards.some((card) => card.seat !== undefined));
-  return call === undefined || isPlaying ? "" : callText(call, words).slice(words.seat(seat).length + 2);
+function callTextAt(seat: number, { view }: Frame, words: Words): string {
+  const call = callAt(seat, view);
+  return call === undefined ? "" : callText(call, words).slice(words.seat(seat).length + 2);
 }
