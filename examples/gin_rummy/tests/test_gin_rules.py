@@ -245,6 +245,13 @@ def test_the_limit_of_a_hand(knock: str, upcard: str, limit: int) -> None:
     assert Mark("knock_limit", None, NumberValue(limit)) in GIN_RUMMY.view(state, SPECTATOR).marks
 
 
+@pytest.mark.parametrize("upcard", ["TS", "TH"])
+def test_GIN_D10_a_spade_as_upcard_counts_as_any_other(upcard: str) -> None:
+    state = acts(position(discards=upcard, stock="KD 2H 8C", knock="upcard"), "stock knock KD")
+    after = acts(state, "run:2C,3C,4C set:7D,7H,7S run:9C,TC,JC")
+    assert (after.progress.totals, after.progress.boxes) == ((66, 0), (1, 0))
+
+
 def test_GIN_KNOCK_1_GIN_KNOCK_2_a_knock_needs_a_discard_within_the_limit() -> None:
     assert legal(DRAWN).split()[-1] == "knock"
     assert legal(KNOCKING) == "KD AH"
