@@ -21,10 +21,10 @@ SEVERAL_ROUNDS = Sampling(drawn=MappingProxyType({"rounds": (2, 3)}))
 class RefusalNamesCardsInTheSecondRound(RefusalNamesCards):
     sampling = SEVERAL_ROUNDS
 
-    def play(self, table: Told[Own], seat: Seat, action: Action) -> News:
-        if table.public.round_number == 1:
-            return HIGH_CARD.play(table, seat, action)
-        return super().play(table, seat, action)
+    def act(self, state: Told[Own], seat: Seat, action: Action) -> tuple[Told[Own], tuple[Fact, ...]]:
+        if state.public.round_number == 1:
+            return HIGH_CARD.act(state, seat, action)
+        return super().act(state, seat, action)
 
 
 class TellsACardOfTheRoundBefore(HighCard):

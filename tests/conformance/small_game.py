@@ -9,9 +9,9 @@ from croupier.games.actions import PLAYS, Action, Play
 from croupier.games.bots import random_legal
 from croupier.games.cards import cards, dealt_singly
 from croupier.games.facts import CardsMoved, Fact, MoveReason, Seat
-from croupier.games.folded import FoldedRules, Told, imagined
+from croupier.games.folded import FoldedRules, Told, imagined, round_ended
 from croupier.games.hidden import deal_around
-from croupier.games.interface import NOTHING_LEGAL, IllegalAction, Legal, Observation, Option, RandomSource
+from croupier.games.interface import IllegalAction, Legal, Observation, Option, RandomSource
 from croupier.games.standings import ranked
 from croupier.games.words import PileDisplay, PileKind, PileRole, WordKind
 
@@ -33,6 +33,7 @@ class HighCard(FoldedRules[Own]):
     summary = "Take tricks with high cards."
     seats = range(2, 4)
     rule_prefix = "HIGH"
+    pack = DECK
     bots = MappingProxyType({"sensible": random_legal, "random": random_legal})
     piles: tuple[PileKind, ...] = (
         PileKind("trick", PileRole.TRICK, PileDisplay.ALL),
@@ -57,18 +58,8 @@ class HighCard(FoldedRules[Own]):
     def start(self, seats: int, options: interface.OptionValues) -> Own:
         return Own(len(DECK) // (seats + 1), int(options["rounds"]))
 
-    def awaiting(self, state: Told[Own]) -> interface.Awaiting:
-        public = state.public
-        if public.seats_to_act:
-            return interface.SeatsToAct(public.seats_to_act)
-        if public.ranking:
-            return interface.GameOver(public.ranking, "played")
-        return interface.ShuffleNeeded(DECK, (), public.round_number + 1, 1)
-
-    def legal_actions(self, state: Told[Own], seat: Seat) -> Legal:
-        if seat not in state.public.seats_to_act:
-            return NOTHING_LEGAL
-        return Legal(tuple(PLAYS[card] for card in state.hand(seat)))
+    def legal(self, table: Told[Own], seat: Seat) -> Legal:
+        return Legal(tuple(PLAYS[card] for card in table.hand(seat)))
 
     def deal(self, table: Told[Own], shuffled: interface.CardsShuffled) -> tuple[Own, Sequence[Fact]]:
         seats, number = len(table.public.seats), table.public.round_number + 1
@@ -82,8 +73,6 @@ class HighCard(FoldedRules[Own]):
         ]
 
     def play(self, table: Told[Own], seat: Seat, action: Action) -> tuple[Own, Sequence[Fact]]:
-        if seat not in table.public.seats_to_act:
-            raise IllegalAction("HIGH-PLAY-1", f"it is not the turn of seat {seat}")
         if action not in self.legal_actions(table, seat).actions or not isinstance(action, Play):
             raise IllegalAction("HIGH-PLAY-2", "play a card of your hand")
         played = CardsMoved(seat, "trick", (action.card,), 1, MoveReason.PLAY)
@@ -104,12 +93,10 @@ class HighCard(FoldedRules[Own]):
 
     def round_over(self, table: Told[Own], tricks: Sequence[int]) -> list[Fact]:
         """Return the facts of a round that is over, and of the game if that was the last one."""
-        totals = tuple(seat.score + points for seat, points in zip(table.public.seats, tricks, strict=True))
-        number = table.public.round_number
-        ended = facts.RoundEnded(facts.RoundScore(number, tuple(tricks), totals))
-        if number < table.own.rounds:
+        ended = round_ended(table.public, tricks)
+        if table.public.round_number < table.own.rounds:
             return [ended, facts.TurnChanged("deal", ())]
-        ranking = ranked(range(len(totals)), lambda seat: -totals[seat])
+        ranking = ranked(range(len(tricks)), lambda seat: -ended.score.totals[seat])
         return [ended, facts.TurnChanged("over", ()), facts.GameEnded(ranking, "played")]
 
     def determinize(self, observation: Observation, randrange: RandomSource) -> Told[Own]:

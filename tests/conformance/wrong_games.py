@@ -44,7 +44,7 @@ class OtherPrefix(HighCard):
 
 class RefusesALegalCard(HighCard):
     def play(self, table: Told[Own], seat: Seat, action: Action) -> News:
-        if seat in table.public.seats_to_act and action == PLAYS[table.hand(seat)[-1]]:
+        if action == PLAYS[table.hand(seat)[-1]]:
             raise IllegalAction("HIGH-PLAY-2", "play another card")
         return super().play(table, seat, action)
 
@@ -94,10 +94,10 @@ class DealsOpenly(HighCard):
 
 
 class RefusalNamesCards(HighCard):
-    def play(self, table: Told[Own], seat: Seat, action: Action) -> News:
-        if seat not in table.public.seats_to_act:
-            raise IllegalAction("HIGH-PLAY-1", f"wait for the seats with {[table.hand(one) for one in range(2)]}")
-        return super().play(table, seat, action)
+    def act(self, state: Told[Own], seat: Seat, action: Action) -> tuple[Told[Own], tuple[Fact, ...]]:
+        if seat not in state.public.seats_to_act:
+            raise IllegalAction("HIGH-PLAY-1", f"wait for the seats with {[state.hand(one) for one in range(2)]}")
+        return super().act(state, seat, action)
 
 
 class UnknownOutcomes(HighCard):
@@ -116,14 +116,11 @@ class IllegalBot(HighCard):
 
 
 class LongWord(HighCard):
-    def legal_actions(self, state: Told[Own], seat: Seat) -> Legal:
-        legal = super().legal_actions(state, seat)
-        return Legal((*legal.actions, LONG)) if legal.actions else legal
+    def legal(self, table: Told[Own], seat: Seat) -> Legal:
+        return Legal((*super().legal(table, seat).actions, LONG))
 
     def play(self, table: Told[Own], seat: Seat, action: Action) -> News:
-        if seat in table.public.seats_to_act and action == LONG:
-            return table.own, ()
-        return super().play(table, seat, action)
+        return (table.own, ()) if action == LONG else super().play(table, seat, action)
 
 
 class PileThatIsNeverUsed(HighCard):

@@ -6,9 +6,9 @@ from types import MappingProxyType
 from croupier.games import facts, interface
 from croupier.games.actions import PLAYS, Action, Play
 from croupier.games.bots import random_legal
-from croupier.games.cards import STANDARD_DECK, dealt_singly, strength_of
-from croupier.games.folded import FoldedRules, Told
-from croupier.games.interface import NOTHING_LEGAL, IllegalAction, Legal
+from croupier.games.cards import dealt_singly, strength_of
+from croupier.games.folded import FoldedRules, Told, round_ended
+from croupier.games.interface import IllegalAction, Legal
 from croupier.games.standings import ranked
 from croupier.games.words import PileDisplay, PileKind, PileRole, WordKind
 
@@ -36,18 +36,9 @@ class ExampleGame(FoldedRules[None]):
     def start(self, seats: int, options: interface.OptionValues) -> None:
         """Keep nothing beside what facts tell."""
 
-    def awaiting(self, state: Told[None]) -> interface.Awaiting:
-        """Return the seat to act, the deal, or the end (EXAMPLE-DEAL-1, EXAMPLE-END-1)."""
-        public = state.public
-        if public.ranking:
-            return interface.GameOver(public.ranking, "played")
-        if public.seats_to_act:
-            return interface.SeatsToAct(public.seats_to_act)
-        return interface.ShuffleNeeded(STANDARD_DECK, (), 1, 1)
-
-    def legal_actions(self, state: Told[None], seat: facts.Seat) -> Legal:
-        """Return the cards of a seat that is to act (EXAMPLE-PLAY-2)."""
-        return Legal(tuple(PLAYS[card] for card in state.hand(seat))) if _is_due(state, seat) else NOTHING_LEGAL
+    def legal(self, table: Told[None], seat: facts.Seat) -> Legal:
+        """Return the cards of the seat (EXAMPLE-PLAY-2)."""
+        return Legal(tuple(PLAYS[card] for card in table.hand(seat)))
 
     def deal(self, table: Told[None], shuffled: interface.CardsShuffled) -> tuple[None, Sequence[facts.Fact]]:
         """Deal five cards to each seat (EXAMPLE-DEAL-2)."""
@@ -57,19 +48,13 @@ class ExampleGame(FoldedRules[None]):
 
     def play(self, table: Told[None], seat: facts.Seat, action: Action) -> tuple[None, Sequence[facts.Fact]]:
         """Play a card; the last card of a trick takes it, or lets another take it (EXAMPLE-PLAY-3)."""
-        if not _is_due(table, seat):
-            raise IllegalAction("EXAMPLE-PLAY-1", f"it is not the turn of seat {seat}")
-        if not isinstance(action, Play) or action not in self.legal_actions(table, seat).actions:
+        if not isinstance(action, Play) or action not in self.legal(table, seat).actions:
             raise IllegalAction("EXAMPLE-PLAY-2", "play a card of your hand")
         played = facts.CardsMoved(seat, "trick", (action.card,), 1, facts.MoveReason.PLAY)
         trick = (*table.public.pile("trick"), facts.PileCard(action.card, seat))
         if len(trick) < len(table.public.seats):
             return None, [played, facts.TurnChanged("play", ((seat + 1) % len(table.public.seats),))]
         return None, [played, *_trick_taken(table.public, trick)]
-
-
-def _is_due(table: Told[None], seat: facts.Seat) -> bool:
-    return seat in table.public.seats_to_act
 
 
 def _trick_taken(public: facts.View, trick: Sequence[facts.PileCard]) -> list[facts.Fact]:
@@ -79,6 +64,6 @@ def _trick_taken(public: facts.View, trick: Sequence[facts.PileCard]) -> list[fa
     tricks = tuple(seat.tricks_taken + (at == winner) for at, seat in enumerate(public.seats))
     if sum(tricks) < HAND_SIZE:
         return [gone, facts.TrickTaken(winner), facts.TurnChanged("play", (winner,))]
-    ended = facts.RoundEnded(facts.RoundScore(1, tricks, tricks))
+    ended = round_ended(public, tricks)
     ranking = ranked(range(len(tricks)), lambda seat: -tricks[seat])
     return [gone, facts.TrickTaken(winner), ended, facts.TurnChanged("over", ()), facts.GameEnded(ranking, "played")]
