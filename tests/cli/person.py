@@ -23,6 +23,9 @@ PAUSE_SECONDS = 0.1
 AGAIN_SECONDS = 2.0
 CONFIRM = "write yes to confirm"
 
+CROUPIER = (sys.executable, "-m", "croupier.cli")
+"""The command of this checkout."""
+
 CHOICE = re.compile(r"you may: (keep|swap) (\d+)")
 NAMED_SUIT = {"keep": " s", "swap": ""}
 
@@ -42,13 +45,18 @@ def answer(table: str) -> str:
 
 class Person:
     def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str], columns: int = 80, rows: int = 24
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        columns: int = 80,
+        rows: int = 24,
+        program: Sequence[str] = CROUPIER,
     ) -> None:
         self.terminal, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
             # With the terminal as its own, Ctrl-C is a signal to it.
-            ["/usr/bin/setsid", "--ctty", sys.executable, "-m", "croupier.cli", *command],
+            ["/usr/bin/setsid", "--ctty", *program, *command],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -139,9 +147,11 @@ def person_in(
     table: Sequence[str] = ("--game", "thulla", "--seats", "2"),
     columns: int = 80,
     rows: int = 24,
+    program: Sequence[str] = CROUPIER,
 ) -> Iterator[Person]:
     """Run `croupier play` for a person until the end of the block."""
-    person = Person(["play", *table, "--data-dir", str(folder), "--bot-delay", "0"], environment, columns, rows)
+    command = ["play", *table, "--data-dir", str(folder), "--bot-delay", "0"]
+    person = Person(command, environment, columns, rows, program)
     try:
         yield person
     finally:
