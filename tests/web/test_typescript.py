@@ -69,6 +69,7 @@ def test_a_game_continues_after_a_process_was_killed(
         try:
             deadline = time.monotonic() + GAME_SECONDS
             while actions(deployment) < before + ACTIONS_BEFORE:
+                assert playing.poll() is None, playing.communicate()[1]
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             deployment.services.kill(instance)
