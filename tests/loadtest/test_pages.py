@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 
 from croupier_loadtest.players.browser import CHROMIUM, BrowserMissing, is_complaint, started_browser
+from croupier_loadtest.players.page_turn import EXPECT
 from tests.loadtest.running import TIME_LIMITS, run_load_test
 from tests.programs import program
+
+DRAWN = """
+<button class="in-hand" id="card"></button><button class="in-hand" id="other"></button><button id="result"></button>
+<script>addEventListener("click", ({target}) => window.hits.push(target.id))</script>
+"""
 
 
 @pytest.mark.slow
@@ -24,6 +30,21 @@ async def test_three_pages_of_a_browser_play_a_game_that_the_judge_plays_again(t
     assert result["failures"] == [], str(outcome)
     assert result["tables_finished"] == result["tables_judged"] == result["tables_verified"] > 0, str(outcome)
     assert counts["tap to card drawn"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+async def test_a_tap_that_comes_late_does_nothing_to_what_lies_there_by_then() -> None:
+    program(*CHROMIUM, install="apt-get install chromium")
+    async with started_browser() as browser:
+        page = await browser.new_page()
+        await page.set_content(DRAWN)
+        for expected, hits in ((0, ["card"]), (1, ["other"]), (2, []), (None, ["card", "other", "result"])):
+            await page.evaluate("window.hits = []")
+            await page.evaluate(EXPECT, expected)
+            for name in ("card", "other", "result"):
+                await page.locator(f"#{name}").click()
+            assert await page.evaluate("window.hits") == hits, expected
 
 
 async def test_a_missing_chromium_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from croupier_client import BlockingTable, choose_random_action
-from croupier_loadtest.players.page_turn import HURRY, TURN, Target, next_target
+from croupier_loadtest.players.page_turn import EXPECT, HURRY, TURN, Target, next_target
 
 GAME_SECONDS = 240.0
 POLL_MILLISECONDS = 30
@@ -21,16 +21,6 @@ NEXT_KEY = """(index) => {
     const isBefore = (from.compareDocumentPosition(to) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
     const areInHand = from.matches(".in-hand") && to.matches(".in-hand");
     return areInHand ? (isBefore ? "ArrowRight" : "ArrowLeft") : (isBefore ? "Tab" : "Shift+Tab");
-}"""
-# From now on the page ignores clicks on anything but the element with a number, and with null on nothing: a tap that
-# comes late does nothing to what lies there by then, such as the buttons of the result.
-EXPECT = """(index) => {
-    const numbered = [...document.querySelectorAll(".buttons button"), ...document.querySelectorAll(".in-hand")];
-    const isGuarded = window.expected !== undefined;
-    window.expected = index === null ? null : numbered[index] ?? document.createElement("p");
-    if (!isGuarded) addEventListener("click", (event) => {
-        if (window.expected?.contains(event.target) === false) event.stopImmediatePropagation();
-    }, true);
 }"""
 
 

@@ -43,6 +43,19 @@ TURN = """() => {
     };
 }"""
 
+EXPECT = """(index) => {
+    const numbered = [...document.querySelectorAll(".buttons button"), ...document.querySelectorAll(".in-hand")];
+    const isGuarded = window.expected !== undefined;
+    window.expected = index === null ? null : numbered[index] ?? document.createElement("p");
+    if (!isGuarded) addEventListener("click", (event) => {
+        if (window.expected?.contains(event.target) === false) event.stopImmediatePropagation();
+    }, true);
+}"""
+"""From now on the page ignores clicks on anything but the element with a number; null ends that.
+
+So a tap that comes late does nothing to what lies there by then, such as the buttons of the result.
+"""
+
 
 class Target(TypedDict):
     """A button or a card that reacts."""

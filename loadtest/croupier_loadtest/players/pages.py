@@ -13,7 +13,7 @@ from croupier_loadtest.measures import ACKNOWLEDGED
 from croupier_loadtest.mix import draw_entry, matchable
 from croupier_loadtest.players.browser import PHONE_SIZE, is_complaint
 from croupier_loadtest.players.client import PlayerClient
-from croupier_loadtest.players.page_turn import HURRY, TURN, Target, next_target
+from croupier_loadtest.players.page_turn import EXPECT, HURRY, TURN, Target, next_target
 from croupier_loadtest.players.spectators import watch
 from croupier_loadtest.players.user_context import UserContext, count_failure
 
@@ -206,6 +206,7 @@ class PagePlayer:
 
     async def _tap(self, target: Target, *, acts: bool) -> None:
         """Tap, and measure the time to the drawn card if the tap plays one, or confirms a choice."""
+        await self._page.evaluate(EXPECT, target["index"])
         if not acts:
             await self._page.touchscreen.tap(target["x"], target["y"])
             return
