@@ -128,8 +128,8 @@ def test_the_verb_of_a_choice_is_its_first_word_without_what_follows() -> None:
     assert "write lay CARDS" in legal_lines(Words((), symbols=True), legal)[1].plain
 
 
-def refusal(reason: str, message: str = "the game of table t1 is over") -> FailedPrecondition:
-    return FailedPrecondition(grpc.StatusCode.FAILED_PRECONDITION, message, newer_reason=reason)
+def refusal(reason: str, message: str = "the game of table t1 is over", **metadata: str) -> FailedPrecondition:
+    return FailedPrecondition(grpc.StatusCode.FAILED_PRECONDITION, message, newer_reason=reason, metadata=metadata)
 
 
 def test_a_refusal_has_the_text_of_its_reason_and_the_message_of_the_service_in_english_or_without_a_text() -> None:
@@ -137,6 +137,13 @@ def test_a_refusal_has_the_text_of_its_reason_and_the_message_of_the_service_in_
     assert refusal_text(NORWEGIAN, over) == "spillet er over"
     assert refusal_text(Texts(), over) == "the game of table t1 is over"
     assert refusal_text(NORWEGIAN, refusal("NEWEST_REASON", "no")) == "no"
+
+
+@pytest.mark.parametrize(("package", "named"), [("croupier-hearts 1.2.0", "croupier-hearts 1.2.0"), ("", "croupier")])
+def test_a_refusal_by_rules_names_their_package(package: str, named: str) -> None:
+    failed = refusal("RULES_FAILED", package=package)
+    start = f"reglene til spillet har feilet ({named}): "
+    assert refusal_text(texts_in("nb"), failed).startswith(start)
 
 
 def test_texts_of_refusals_are_for_reasons_of_the_contract() -> None:

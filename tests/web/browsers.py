@@ -1,5 +1,6 @@
 """Headless Chromium, driven by Playwright: pages that fail their test with what the browser complains about."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,12 @@ LANDSCAPE = ViewportSize(width=740, height=360)
 DESKTOP = ViewportSize(width=1280, height=800)
 ANSWER_MILLISECONDS = 60_000.0
 MAX_LOADS = 3
+FAILED_CONNECTION = re.compile(
+    r"(Failed to load resource: net::ERR_(CONNECTION_(REFUSED|RESET|CLOSED)|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED)"
+    r"|Failed to load resource: the server responded with a status of 503"
+    r"|WebSocket connection to '\S+' failed: )"
+)
+"""What the browser itself writes of a request without an answer."""
 
 
 @contextmanager
@@ -77,3 +84,12 @@ def quiet_page(browser: Browser, url: str, viewport: ViewportSize = PHONE, **con
     with opened_page(browser, url, viewport, **context) as opened:
         yield opened.page
         assert opened.complaints == [], opened.complaints
+
+
+@contextmanager
+def disturbed_page(browser: Browser, url: str) -> Iterator[Page]:
+    """Open a page that may lose its connections; raises AssertionError if the browser complains about anything else."""
+    with opened_page(browser, url, reduced_motion="reduce") as opened:
+        opened.page.locator(".game").first.wait_for()
+        yield opened.page
+        assert [line for line in opened.complaints if not FAILED_CONNECTION.match(line)] == []

@@ -1,7 +1,6 @@
 """Pages at one table with a native player, through faults of engine, gateway and network: they draw what is there."""
 
 import json
-import re
 import secrets
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from playwright.sync_api import Browser, Page
 
 from croupier_client import BlockingClient, BlockingTable
 from croupier_loadtest.players.page_turn import TURN
-from tests.web.browsers import DESKTOP, opened_page, quiet_page
+from tests.web.browsers import DESKTOP, disturbed_page, quiet_page
 from tests.web.conftest import WebDeployment
 from tests.web.drawn_table import expect_view, own_secret
 from tests.web.native_players import get_ready, host, open_invitation, play_in_background, take_seat
@@ -27,21 +26,6 @@ ACTIONS_BEFORE, ACTIONS_AFTER = 5, 3
 """Of a fault, which comes in the middle of a trick."""
 CUTS, GAMES = 50, 5
 """One game may be too short for so many cuts."""
-FAILED_CONNECTION = re.compile(
-    r"(Failed to load resource: net::ERR_(CONNECTION_(REFUSED|RESET|CLOSED)|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED)"
-    r"|Failed to load resource: the server responded with a status of 503"
-    r"|WebSocket connection to '\S+' failed: )"
-)
-"""What the browser itself writes of a request without an answer."""
-
-
-@contextmanager
-def disturbed_page(browser: Browser, url: str) -> Iterator[Page]:
-    """Open a page that may lose its connections; raises AssertionError if the browser complains about anything else."""
-    with opened_page(browser, url, reduced_motion="reduce") as opened:
-        opened.page.locator(".game").first.wait_for()
-        yield opened.page
-        assert [line for line in opened.complaints if not FAILED_CONNECTION.match(line)] == []
 
 
 @contextmanager

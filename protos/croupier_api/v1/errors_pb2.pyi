@@ -303,7 +303,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_RULES_MISSING: _ErrorReason.ValueType  # 710
     """FAILED_PRECONDITION: no engine has the rules with which the table began; metadata game and rules_version name them,
     package names the package that had them, if it is not croupier. Ask the operator to install the package again. A retry
-    helps once it is installed.
+    helps after RetryInfo once it is installed.
     """
     ERROR_REASON_RULES_FAILED: _ErrorReason.ValueType  # 711
     """FAILED_PRECONDITION: the rules of the game failed at this table; metadata game and package name them. Ask the operator
@@ -589,7 +589,7 @@ ERROR_REASON_INTERNAL_FAULT: ErrorReason.ValueType  # 709
 ERROR_REASON_RULES_MISSING: ErrorReason.ValueType  # 710
 """FAILED_PRECONDITION: no engine has the rules with which the table began; metadata game and rules_version name them,
 package names the package that had them, if it is not croupier. Ask the operator to install the package again. A retry
-helps once it is installed.
+helps after RetryInfo once it is installed.
 """
 ERROR_REASON_RULES_FAILED: ErrorReason.ValueType  # 711
 """FAILED_PRECONDITION: the rules of the game failed at this table; metadata game and package name them. Ask the operator

@@ -19,9 +19,14 @@ export function reasonOf(error: unknown): ErrorReason | undefined {
   return info && (ErrorReason[info.reason as keyof typeof ErrorReason] ?? ErrorReason.UNSPECIFIED);
 }
 
+/** Return what a refusal names beside its reason, such as a rule or a package; nothing if no service refused the call. */
+export function metadataOf(error: unknown): Readonly<Record<string, string>> {
+  return ConnectError.from(error).findDetails(ErrorInfoSchema)[0]?.metadata ?? {};
+}
+
 /** Return the id of the rule by which an action was refused; undefined if it was refused for another reason. */
 export function ruleOf(error: unknown): string | undefined {
-  return ConnectError.from(error).findDetails(ErrorInfoSchema)[0]?.metadata["rule"];
+  return metadataOf(error)["rule"];
 }
 
 /** Refusals because the table has moved on: the stream has the new legal actions, or the end of the game. */
@@ -55,10 +60,10 @@ export function faultOf(error: unknown): ConnectError {
   return isBroken ? new ConnectError(`the connection broke: ${fault.message}`, Code.Unavailable, undefined, undefined, fault) : fault;
 }
 
-/** Return whether a limit passes: the service says when, or it is one of the connection, without a reason. */
-export function isPassingLimit(error: ConnectError): boolean {
+/** Return whether a refusal passes: the service says when, or it is a limit of the connection, without a reason. */
+export function isPassing(error: ConnectError): boolean {
   const isTimed = error.findDetails(RetryInfoSchema).length > 0;
-  return error.code === Code.ResourceExhausted && (isTimed || reasonOf(error) === undefined);
+  return isTimed || (error.code === Code.ResourceExhausted && reasonOf(error) === undefined);
 }
 
 /** Return the milliseconds that a refusal asks to wait before a retry; 0 if it does not. */

@@ -10,7 +10,7 @@ export {
 } from "./client.js";
 export { Device, type Store, memoryStore, ownStore } from "./device.js";
 export { type Act, DrawnActions, SETTLING_MILLISECONDS } from "./drawn_actions.js";
-export { faultOf, isOvertaken, reasonOf, retryDelay, ruleOf, throwUnlessOvertaken } from "./errors.js";
+export { faultOf, isOvertaken, metadataOf, reasonOf, retryDelay, ruleOf, throwUnlessOvertaken } from "./errors.js";
 export type { Expandable } from "./expandable.js";
 export { type Language, type Values, fill, languageOf, sentence } from "./languages.js";
 export {

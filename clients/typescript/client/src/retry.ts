@@ -2,7 +2,7 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 
 import { ErrorReason } from "./generated/croupier_api/v1/errors_pb.js";
-import { faultOf, isPassingLimit, reasonOf, retryDelay } from "./errors.js";
+import { faultOf, isPassing, reasonOf, retryDelay } from "./errors.js";
 
 const MAX_ATTEMPTS = 5;
 const FIRST_DELAY_MILLISECONDS = 100;
@@ -56,8 +56,8 @@ const NO_PACING: Pacing = { pause: delay, begun: () => {} };
 
 /**
  * Yield the messages of a stream until `isOver`; `open` returns a stream that ends with its signal. A stream that ended or
- * was lost is opened again, until the caller stops: an outage may be of any length. Throws a final refusal, and the reason
- * of `signal`.
+ * was lost is opened again, until the caller stops: an outage may be of any length. So is one that was refused for a time
+ * that the service names. Throws a final refusal, and the reason of `signal`.
  */
 export async function* reopen<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
@@ -79,7 +79,7 @@ export async function* reopen<T>(
     } catch (error) {
       signal?.throwIfAborted();
       const fault = faultOf(error);
-      const isRetried = isUnanswered(fault) || isPassingLimit(fault) || NOT_EXECUTED.has(reasonOf(fault));
+      const isRetried = isUnanswered(fault) || isPassing(fault) || NOT_EXECUTED.has(reasonOf(fault));
       // A stream with a message was not refused: it broke, and its error may come from a cut message.
       const isRefused = failures >= 0 && !isRetried;
       // A newer stream of the same player replaces this one: to open it again would end the newer one.

@@ -7,6 +7,7 @@ import { Code, ConnectError, createClient, createRouterTransport } from "@connec
 
 import { ActionSchema } from "./generated/croupier_api/v1/actions_pb.js";
 import { EngineService, type TableEventSchema, type WatchTableRequest } from "./generated/croupier_api/v1/engine_pb.js";
+import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb.js";
 import { FakeSurroundings } from "./fake_surroundings.js";
 import { Table, type TableChange } from "./table.js";
 
@@ -124,6 +125,32 @@ test("a table is followed to the end of its game, and tells each change after it
     ["update", 5n, "over"],
   ]);
   assert.equal(table.isOver, true);
+});
+
+test("a table whose rules fail is tried again after the time that the refusal names, and goes on where it was", async () => {
+  const { table, stream, streams } = opened();
+  const failed = new ConnectError("the rules have failed", Code.FailedPrecondition, undefined, [
+    { desc: ErrorInfoSchema, value: { reason: "RULES_FAILED" } },
+    { desc: RetryInfoSchema, value: { retryDelay: { seconds: 60n } } },
+  ]);
+  (await stream(0)).send(snapshot(3n), failed);
+  for (const attempt of [1, 2]) {
+    // The stream with messages may have broken, so the first attempt follows at once.
+    const refused = await stream(attempt);
+    refused.send(failed);
+    await settled();
+    assert.deepEqual([table.status, table.error?.rawMessage], ["offline", "the rules have failed"]);
+    vi.advanceTimersByTime(59_999);
+    await settled();
+    assert.equal(streams.length, attempt + 1);
+    vi.advanceTimersByTime(4_000);
+    await settled();
+  }
+  const last = await stream(3);
+  assert.equal(last.request.afterSequence, 3n);
+  last.send(entry(4n, 1n, 0n));
+  await until(() => table.status === "live");
+  assert.equal(table.error, undefined);
 });
 
 test("a listener that throws does not stop the others, and its error is not lost", async () => {

@@ -16,7 +16,7 @@ import { fold } from "./view.js";
  * - `live`: the stream is open, and all entries are there.
  * - `catching up`: a stream was lost or is opened again, and entries may be missing.
  * - `away`: no stream is open, because the page has been hidden for long, or the table was closed.
- * - `offline`: the device says that it has no network, or the last attempt to open a stream failed; more follow.
+ * - `offline`: the device says that it has no network, or the last attempt to open a stream failed, by `error`; more follow.
  * - `over`: the game is over.
  * - `failed`: the stream was refused for good, by `error`.
  */

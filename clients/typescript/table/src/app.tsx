@@ -42,7 +42,7 @@ export function App({ address, store, line }: AppProps) {
   const [route, go] = useRoute();
   const language = settings.language ?? languageOf(navigator.languages);
   const say = sayIn(language);
-  const { entered, fault } = useEntered(address, store, language, line);
+  const { entered, fault, readGames } = useEntered(address, store, language, line);
   useAppearance(settings, language);
   const change = (next: Settings) => {
     keepSettings(store, next);
@@ -53,7 +53,7 @@ export function App({ address, store, line }: AppProps) {
       <CardSymbols />
       {entered === undefined
         ? <main class="page message"><h1>croupier</h1><p role="status">{fault === undefined ? say("connecting") : refusalText(fault, undefined, say)}</p></main>
-        : <SharedContext.Provider value={{ ...entered, settings, setSettings: change, go }}><Screen route={route} /></SharedContext.Provider>}
+        : <SharedContext.Provider value={{ ...entered, settings, setSettings: change, go, readGames }}><Screen route={route} /></SharedContext.Provider>}
     </SayContext.Provider>
   );
 }
@@ -114,8 +114,14 @@ function useRoute(): [Route, (route: Route) => void] {
   return [useMemo(() => routeOf(hash), [hash]), (route) => void (location.hash = hashOf(route))];
 }
 
+interface Entrance extends Pick<Shared, "readGames"> {
+  readonly entered: Entered | undefined;
+  /** Why the last attempt failed. */
+  readonly fault: unknown;
+}
+
 /** Sign in, again and again until the server answers; a new player is a guest whose name they may change. */
-function useEntered(address: string, store: Store, language: Language, line: Line | undefined): { readonly entered: Entered | undefined; readonly fault: unknown } {
+function useEntered(address: string, store: Store, language: Language, line: Line | undefined): Entrance {
   const [state, setState] = useState<{ entered?: Entered; fault?: unknown; attempt: number }>({ attempt: 0 });
   useEffect(() => {
     let isOver = false;
@@ -133,7 +139,16 @@ function useEntered(address: string, store: Store, language: Language, line: Lin
       clearTimeout(retry);
     };
   }, [address, language, state.attempt]);
-  return { entered: state.entered, fault: state.fault };
+  const { entered, fault } = state;
+  const readGames = () => {
+    const { connection } = entered ?? {};
+    if (connection === undefined) return;
+    listGames(connection).then(
+      ({ games, reactions }) => setState((now) => (now.entered?.connection === connection ? { ...now, entered: { connection, games, reactions } } : now)),
+      () => undefined,
+    );
+  };
+  return { entered, fault, readGames };
 }
 
 async function enter(address: string, store: Store, language: Language, line: Line = {}): Promise<Entered> {

@@ -16,6 +16,8 @@ export interface Shared {
   readonly settings: Settings;
   readonly setSettings: (settings: Settings) => void;
   readonly go: (route: Route) => void;
+  /** Asks the server again which games it offers. */
+  readonly readGames: () => void;
 }
 
 export const SharedContext = createContext<Shared | undefined>(undefined);

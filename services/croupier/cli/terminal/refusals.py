@@ -7,6 +7,8 @@ from croupier.cli.terminal.texts import Texts
 from croupier.runtime.translations import ENGLISH
 from croupier_client.errors import CroupierError
 
+OWN_PACKAGE = "croupier"
+"""The package of the games that have no other one."""
 REFUSALS: Mapping[str, str] = MappingProxyType(
     {
         "INVALID_FIELD": "a part of the request is invalid",
@@ -43,8 +45,8 @@ REFUSALS: Mapping[str, str] = MappingProxyType(
         "STORE_UNAVAILABLE": "the database does not answer: try again",
         "SERVICE_UNAVAILABLE": "a service does not answer: try again",
         "SERVICE_TIMEOUT": "the answer took too long: try again",
-        "RULES_MISSING": "the rules of the table are missing: tell the operator",
-        "RULES_FAILED": "the rules of the game have failed: tell the operator",
+        "RULES_MISSING": "the rules of the game are not installed ({package}): tell the operator",
+        "RULES_FAILED": "the rules of the game have failed ({package}): tell the operator",
     }
 )
 """By reason the text in other languages than English; in English the message of the service says more."""
@@ -53,4 +55,6 @@ REFUSALS: Mapping[str, str] = MappingProxyType(
 def refusal_text(texts: Texts, error: CroupierError) -> str:
     """Return the text of a refusal in the language of the terminal; the message of the service without one."""
     english = REFUSALS.get(error.reason_name)
-    return error.message if texts.language == ENGLISH or english is None else texts.tr(english)
+    if texts.language == ENGLISH or english is None:
+        return error.message
+    return texts.tr(english, package=error.metadata.get("package") or OWN_PACKAGE)

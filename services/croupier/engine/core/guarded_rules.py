@@ -59,6 +59,7 @@ def rules_missing(config: TableConfig) -> RulesUnusable:
     return RulesUnusable(
         errors_pb2.ERROR_REASON_RULES_MISSING,
         f"the rules of this table are missing: {config.game}, version {config.rules_version}{of}, is not installed",
+        retry_after_seconds=RETRY_SECONDS,
         metadata={"game": config.game, "rules_version": str(config.rules_version), "package": config.package},
     )
 

@@ -5,7 +5,7 @@ import { type MyTables, Table } from "@croupier/client";
 import { type Table as LobbyTable, TableState } from "@croupier/client/contract";
 
 import { useChanges, useShared } from "../connection.js";
-import { refusalText } from "../errors.js";
+import { standstillOf } from "../errors.js";
 import { JoinScreen } from "../lobby/join_screen.js";
 import { WaitingRoom } from "../lobby/waiting_room.js";
 import { HomeButton, Message, UnknownGame } from "../message.js";
@@ -62,6 +62,6 @@ function Following({ id, link }: { readonly id: string; readonly link: string })
   }, [table]);
   const game = games.find((each) => each.game === table.game);
   if (table.sequence !== undefined) return game === undefined ? <UnknownGame /> : <TableScreen key={table.id} table={table} game={game} />;
-  const text = table.status === "failed" ? refusalText(table.error, undefined, say) : say(table.status === "offline" ? "serverGone" : "connecting");
+  const text = standstillOf(table, undefined, say) ?? say(table.status === "offline" ? "serverGone" : "connecting");
   return <Message text={text}><HomeButton /></Message>;
 }

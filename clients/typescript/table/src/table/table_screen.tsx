@@ -7,7 +7,7 @@ import { DrawnActions, SETTLING_MILLISECONDS, type Table, Words, ruleOf } from "
 import { type Action, ActionSchema, type Card, type GameDescription, type LegalActions, LegalActionsSchema, type Pile } from "@croupier/client/contract";
 
 import { useChanges, useShared, useTicks } from "../connection.js";
-import { refusalText } from "../errors.js";
+import { refusalText, standstillOf } from "../errors.js";
 import { IconButton } from "../icons.js";
 import { type Say, useSay } from "../texts/page_texts.js";
 import { Announcements } from "./announcements.js";
@@ -48,7 +48,8 @@ export function TableScreen({ table, game }: TableScreenProps) {
   const { view, isNewest, roundEnd, lastTrick } = useStage(table, game, root);
   const words = useMemo(() => new Words(game, connection.language, table.seats.map(({ name }) => name)), [game, table.seats]);
   const drawn = useDrawn(table, isNewest);
-  const decision = drawn?.decision;
+  const standstill = standstillOf(table, words, say);
+  const decision = standstill === undefined ? drawn?.decision : undefined;
   const [chosen, choose] = useChosen(drawn);
   const [refused, setRefused] = useState<Refused>();
   const [cover, setCover] = useState<Cover>();
@@ -75,7 +76,7 @@ export function TableScreen({ table, game }: TableScreenProps) {
     if (legal.actions.some(({ verb }) => verb.case === "play")) act(playOf(card));
   };
   const frame = { view, roundEnd, seats: table.seats, teams: table.teams, seat: table.seat, legal: decision?.legal, presence: table.presence, proposal: table.proposal, awaySeats: table.awaySeats, leftSeats: table.leftSeats };
-  const seconds = table.secondsLeft;
+  const seconds = standstill === undefined ? table.secondsLeft : undefined;
   return (
     <div ref={root} class="table-screen" data-newest={isNewest}>
       <TableArea
@@ -83,7 +84,7 @@ export function TableScreen({ table, game }: TableScreenProps) {
         words={words}
         hand={hand}
         isChoosing={chosen.selection.choice?.cards !== undefined}
-        hint={decision === undefined ? idleHint(table, view.seatsToAct, words, say) : hintOf(decision, chosen, say)}
+        hint={standstill ?? (decision === undefined ? idleHint(table, view.seatsToAct, words, say) : hintOf(decision, chosen, say))}
         seconds={seconds === undefined || seconds > 60 && decision === undefined ? "" : clockText(seconds)}
         timeLeft={seconds === undefined ? undefined : Math.min(1, seconds / 30)}
         buttons={decision === undefined ? [] : buttonsOf(decision, chosen, words, say, { choose, act })}

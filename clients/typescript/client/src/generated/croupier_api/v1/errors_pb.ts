@@ -577,7 +577,7 @@ export enum ErrorReason {
   /**
    * FAILED_PRECONDITION: no engine has the rules with which the table began; metadata game and rules_version name them,
    * package names the package that had them, if it is not croupier. Ask the operator to install the package again. A retry
-   * helps once it is installed.
+   * helps after RetryInfo once it is installed.
    *
    * @generated from enum value: ERROR_REASON_RULES_MISSING = 710;
    */
