@@ -1,10 +1,20 @@
 """Packages that are installed for the processes of a test, by a folder on their path."""
 
 import os
+import sys
+import tomllib
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+from unittest.mock import patch
+
+from croupier.games.interface import Game
 
 ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/pyproject.toml"))
+"""The folders of packages with games that are no part of croupier."""
 TOY = {"croupier.games": {"toy": "tests.games.toy:TOY"}}
 
 
@@ -25,3 +35,23 @@ def with_toy_installed(site: Path) -> dict[str, str]:
     """Return the environment of a process in which the toy is installed; a folder gets its metadata."""
     write_metadata(site, "toy", "1.0", TOY)
     return {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(site)))}
+
+
+def with_games_installed(site: Path) -> dict[str, str]:
+    """Return the environment of a process in which the toy and all examples are installed, as `with_toy_installed`."""
+    for project in map(_project, EXAMPLES):
+        write_metadata(site, project["name"], project["version"], project["entry-points"])
+    installed = with_toy_installed(site)
+    return {**installed, "PYTHONPATH": os.pathsep.join([installed["PYTHONPATH"], *map(str, EXAMPLES)])}
+
+
+def example_games() -> tuple[Game, ...]:
+    """Return the games of all examples."""
+    with patch.object(sys, "path", [*map(str, EXAMPLES), *sys.path]):
+        games = [_project(folder)["entry-points"]["croupier.games"].values() for folder in EXAMPLES]
+        return tuple(resolve_name(entry)() for entry in chain.from_iterable(games))
+
+
+def _project(folder: Path) -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    return project

@@ -97,9 +97,9 @@ def drawing_of(snapshot: Snapshot, kinds: Mapping[str, PileDescription]) -> dict
 
 
 def playable_cards(legal: LegalActions) -> set[int]:
-    """Return the cards that react: those to play, and those of the first choice."""
+    """Return the cards that react: those to play, and those of choices."""
     return {action.play.card for action in legal.actions if action.HasField("play")} | {
-        card for choice in legal.choices[:1] for card in choice.cards.cards
+        card for choice in legal.choices for card in choice.cards.cards
     }
 
 

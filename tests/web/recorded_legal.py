@@ -3,34 +3,33 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterator
-from itertools import islice
 from random import Random
 
 from google.protobuf.message import Message
 
-from croupier.conformance.tables import sample_options
-from croupier.conformance.walks import walk
+from croupier.conformance.tables import SampledTable, sample_options, styles
 from croupier.engine.api.action_codec import encode_action, encode_legal
 from croupier.games.interface import Game, SeatActed
 from croupier.games.registry import OWN_GAMES
-from tests.games import dispatch
 from tests.games.toy import TOY
+from tests.installed_packages import example_games
 
 EVENTS = 300
 
 
 def recorded_legal(seed: str) -> str:
-    """Return a JSON array of the legal actions at a table of each game with each number of seats, and of the toy."""
-    games = (*OWN_GAMES.values(), TOY)
+    """Return a JSON array of the legal actions at tables of each game, of the toy and of the examples."""
+    games = (*OWN_GAMES.values(), TOY, *example_games())
     return json.dumps([turn for game in games for turn in _turns(game, Random(f"{seed} {game.id}"))])
 
 
 def _turns(game: Game, random: Random) -> Iterator[dict[str, str]]:
-    for seats in game.seats:
-        state = game.new(seats, sample_options(game, seats, random))
-        for before, event, _, _ in islice(walk(game, state, random), EVENTS):
+    for seats, style in ((number, style) for number in game.seats for style in styles(game, number)):
+        options = sample_options(game, seats, random)
+        table = SampledTable(game, seats, game.new(seats, options), options, random, style)
+        for before, event, _, _ in table.some_transitions(EVENTS):
             if isinstance(event, SeatActed):
-                legal = encode_legal(dispatch.legal_actions(before, event.seat))
+                legal = encode_legal(game.legal_actions(before, event.seat))
                 yield {"game": game.id, "legal": _base64(legal), "action": _base64(encode_action(event.action))}
 
 

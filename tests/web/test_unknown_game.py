@@ -1,18 +1,20 @@
-"""A game that the page does not know, to its end."""
+"""Games that the page does not know, to their end."""
 
-import asyncio
-import sys
-from pathlib import Path
+import secrets
+from collections.abc import Iterator, Mapping
 from random import Random
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
-from croupier.cli.launcher.gateway import GatewayChoice
-from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
+from croupier.cli.launcher.background import BackgroundServices, started_services
+from croupier_client import BlockingClient, Endpoints
 from croupier_loadtest.players.page_turn import TURN
-from tests.web.browsers import DESKTOP, LANDSCAPE, PHONE, opened_browser, quiet_page
-from tests.web.page_players import act_next, play_to_the_end
+from tests.installed_packages import with_games_installed
+from tests.tables import QUICK_BOTS
+from tests.web.browsers import DESKTOP, LANDSCAPE, PHONE, quiet_page
+from tests.web.native_players import open_invitation, play_in_background
+from tests.web.page_players import GAME_SECONDS, act_next, play_to_the_end
 
 # Piles that lie on each other, on their neighbours' names, on the own points or on the others at the table.
 OVERLAPS = """() => {
@@ -29,28 +31,49 @@ OVERLAPS = """() => {
 }"""
 TAPS_BEFORE_A_LOOK = 6
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
+GAMES: Mapping[str, tuple[int, Mapping[str, int]]] = {
+    "toy": (4, {}),
+    "president": (4, {"rounds": 2}),
+    "gin_rummy": (2, {"max_rounds": 1}),
+}
+"""Of each game its seats, and options for a short table."""
 
 
-@pytest.mark.parametrize("means", ["taps", "keys"])
-async def test_the_page_draws_a_game_that_it_does_not_know(tmp_path: Path, means: str) -> None:
-    """The toy of the rules' tests: its own deck, piles with owners, teams, an auction with a range of amounts."""
-    settings = SupervisorSettings(
-        command=(sys.executable, "-m", "tests.web.toy_service"), grace_seconds=0, gateway=GatewayChoice().flags
-    )
-    async with running_services(tmp_path / "services", settings=settings) as services:
-        await asyncio.to_thread(play_toy, f"http://{services.addresses['gateway']['listen']}", by_keys=means == "keys")
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackgroundServices]:
+    """Start services with the games of other packages."""
+    folder = tmp_path_factory.mktemp("services")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in with_games_installed(folder).items():
+            patch.setenv(name, value)
+        with started_services(folder / "data", gateway=[]) as started:
+            yield started
 
 
-def play_toy(address: str, *, by_keys: bool) -> None:
+@pytest.mark.parametrize("by_keys", [False, True], ids=["taps", "keys"])
+@pytest.mark.parametrize("game", GAMES)
+def test_the_page_plays_a_game_that_it_does_not_know(
+    services: BackgroundServices, browser: Browser, game: str, by_keys: bool
+) -> None:
+    """The toy has a deck of its own, piles with owners, teams and an auction, President has sets, Gin Rummy draws."""
+    seed = secrets.randbelow(2**32)
+    print(f"the seed is {seed}; put it in place of secrets.randbelow to repeat it")
+    address = services.addresses["gateway"]["listen"]
+    seats, options = GAMES[game]
     with (
-        opened_browser() as browser,
-        quiet_page(browser, address, DESKTOP if by_keys else PHONE, reduced_motion="reduce") as page,
+        BlockingClient(Endpoints.single(address), secrets.token_urlsafe(), "Native") as client,
+        quiet_page(browser, f"http://{address}", DESKTOP if by_keys else PHONE, reduced_motion="reduce") as page,
     ):
-        page.locator(".game").filter(has_text="Toy").get_by_role("button", name="Play", exact=True).click()
-        page.locator(".hand").wait_for()
-        random = Random(1)
+        page.locator(".game").first.wait_for()
+        table = {"game": game, "seat_count": seats, "options": options, "time_control": QUICK_BOTS}
+        table_id = open_invitation(page, client, **table, bots=[""] * (seats - 2))
+        native = play_in_background(client, table_id, seed)
+        random = Random(seed)
         expect_apart(page, random)
         assert play_to_the_end(page, random, by_keys=by_keys) > 0
+        native.join(GAME_SECONDS)
+        assert not native.is_alive()
+        assert page.locator(".ranking li").count() == seats
 
 
 def expect_apart(page: Page, random: Random) -> None:
@@ -58,9 +81,9 @@ def expect_apart(page: Page, random: Random) -> None:
     own = page.viewport_size
     assert own is not None
     taps = 0
-    while taps < TAPS_BEFORE_A_LOOK:
-        taps += act_next(page, page.evaluate(TURN), random, by_keys=own == DESKTOP)
-    assert page.locator(".felt .pile").count() > 2
+    while taps < TAPS_BEFORE_A_LOOK and not (turn := page.evaluate(TURN))["isOver"]:
+        taps += act_next(page, turn, random, by_keys=own == DESKTOP)
+    assert page.locator(".felt .pile").count() > 0
     for viewport in (PHONE, LANDSCAPE, DESKTOP):
         page.set_viewport_size(viewport)
         assert page.evaluate(OVERLAPS) == [], viewport

@@ -9,12 +9,7 @@ from croupier.games.facts import Fact, MoveReason, PileCard, Seat
 from croupier.games.hands import cards_in, hand_of, taken_out
 from croupier.games.interface import NOTHING_LEGAL, CardsShuffled, IllegalAction, Legal
 from croupier_president import combinations, exchange, scoring
-from croupier_president.state import (
-    HIGHEST_RANK,
-    THREE_OF_CLUBS,
-    PresidentState,
-    clockwise,
-)
+from croupier_president.state import BY_RANK, HIGHEST_RANK, THREE_OF_CLUBS, PresidentState, clockwise
 from croupier_president.view import passed_mark, title_marks
 
 Transition = tuple[PresidentState, tuple[Fact, ...]]
@@ -39,7 +34,8 @@ def deal(before: PresidentState, event: CardsShuffled) -> Transition:
         pairs=exchange.pairs_of(options, progress.order),
         given=((),) * options.seats,
     )
-    news: list[Fact] = [facts.RoundStarted(progress.round_number, dealer), *facts.hands_dealt(dealt)]
+    news: list[Fact] = [facts.RoundStarted(progress.round_number, dealer), facts.CardOrderChanged(BY_RANK)]
+    news += facts.hands_dealt(dealt)
     news += map(facts.MarkChanged, title_marks(state))
     if not state.pairs:
         return _first_lead(state, news)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from croupier.games.cards import CARD_OF_NOTATION, Card
+from croupier.games.cards import CARD_OF_NOTATION, STANDARD_DECK, Card
 from croupier.games.facts import PileCard, Seat
 from croupier.games.interface import OptionValues
 
@@ -15,6 +15,10 @@ NOBODY: Seat = -1
 def rank_of(value: Card) -> int:
     """Return the rank of a card by number: 0 for a three, 11 for an ace, 12 for a two (PRES-RANK-1)."""
     return (value - 1) % 13
+
+
+BY_RANK = tuple(sorted(STANDARD_DECK, key=lambda value: (rank_of(value), value)))
+"""A hand is shown in this order, so that equal cards lie side by side."""
 
 
 def clockwise(first: Seat, seats: int) -> tuple[Seat, ...]:

@@ -5,7 +5,7 @@ from croupier.games.hands import cards_in
 from croupier.games.values import WordValue
 from croupier_president import scoring
 from croupier_president.exchange import given_mark
-from croupier_president.state import PresidentState
+from croupier_president.state import BY_RANK, PresidentState
 
 
 def view(state: PresidentState, viewer: Viewer) -> View:
@@ -18,6 +18,7 @@ def view(state: PresidentState, viewer: Viewer) -> View:
         seats=tuple([_seat_view(state, seat, viewer) for seat in range(state.options.seats)]),
         piles=open_piles(trick=state.trick, waste=state.waste),
         marks=(*_given_marks(state, viewer), *map(passed_mark, sorted(state.passed)), *title_marks(state)),
+        card_order=BY_RANK if progress.round_number else (),
         seats_to_act=state.to_act,
         ranking=scoring.ranking(progress) if progress.reason else (),
     )

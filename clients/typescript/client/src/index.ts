@@ -28,13 +28,14 @@ export {
   waitForDeal,
 } from "./lobby.js";
 export { type MyTable, MyTables } from "./my_tables.js";
+export { hasParts, others } from "./options.js";
 export { shownPiles } from "./piles.js";
 export { deletePlayer, deviceCode, me, rename, signOut } from "./player.js";
 export { randomId } from "./random_id.js";
 export type { Following, Pacing } from "./retry.js";
 export { scoreText, shownRound } from "./rounds.js";
 export { actionText, callText, factText, knownTexts, placeText, seatParts, updateTexts } from "./sentences.js";
-export { type Missing, Selection, others, playsOf, selectionOf } from "./selection.js";
+export { type Candidate, type Missing, Selection, selectionOf } from "./selection.js";
 export { type Surroundings, ownSurroundings } from "./surroundings.js";
 export { type ActSettings, type EventChange, type StatusChange, Table, type TableChange, type TableSettings } from "./table.js";
 export type { Texts } from "./texts/en.js";

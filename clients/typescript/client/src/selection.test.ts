@@ -15,7 +15,8 @@ import {
 } from "./generated/croupier_api/v1/actions_pb.js";
 import { Card, Suit } from "./generated/croupier_api/v1/cards_pb.js";
 import { type Random, randomLegal } from "./choices.js";
-import { Selection, others, playsOf, selectionOf } from "./selection.js";
+import { others } from "./options.js";
+import { Selection, selectionOf } from "./selection.js";
 
 type Init = MessageInitShape<typeof LegalActionsSchema>;
 type Choice = NonNullable<Init["choices"]>[number];
@@ -40,7 +41,17 @@ const SAY = {
   amount: { minAmount: 3, maxAmount: 3, step: 1 },
   seats: [0, 2],
 } satisfies Choice;
+const NINES = [Card.NINE_OF_CLUBS, Card.NINE_OF_DIAMONDS, Card.NINE_OF_HEARTS];
+const TENS = [Card.TEN_OF_CLUBS, Card.TEN_OF_DIAMONDS];
+const [NINE, OTHER_NINE, THIRD_NINE] = NINES as [Card, Card, Card];
+const [TEN, OTHER_TEN] = TENS as [Card, Card];
 const STAND_PAT = { verb: { case: "standPat", value: {} } } as const;
+
+/** Legal actions of games of combinations: sets of several ranks and a single card, pairs, melds that share cards, and all. */
+const LEAD = { actions: [lay(SEVEN)], choices: [layOf(NINES, 1, 3), layOf(TENS, 1, 2)] } satisfies Init;
+const ANSWER = { actions: [{ verb: { case: "passTurn", value: {} } }], choices: [layOf(NINES, 2, 2), layOf(TENS, 2, 2)] } satisfies Init;
+const MELDS = { actions: [lay(SEVEN, ...NINES), lay(SEVEN, EIGHT), lay(EIGHT), { verb: { case: "draw", value: {} } }] } satisfies Init;
+const MIXED = { actions: [play(SEVEN), play(EIGHT), lay(SEVEN, EIGHT)], choices: [SWAP, SAY, layOf(NINES, 1, 2)] } satisfies Init;
 
 /** Legal actions as the five games, and games with decks of their own, have them. */
 const KNOWN: readonly Init[] = [
@@ -57,11 +68,23 @@ const KNOWN: readonly Init[] = [
   { actions: [{ verb: { case: "throwDown", value: {} } }, play(QUEEN)] },
   // Games with other decks: several choices, cards that are held twice, amounts and seats.
   { choices: [BID, SAY, { ...SAY, cards: { cards: [SEVEN, EIGHT], minCards: 1, maxCards: 1 } }] },
+  LEAD,
+  ANSWER,
+  MELDS,
+  MIXED,
   {},
 ];
 
 function play(card: Card, suit = Suit.UNSPECIFIED) {
   return { verb: { case: "play" as const, value: { card, suit } } };
+}
+
+function lay(...cards: Card[]) {
+  return { verb: { case: "lay" as const, value: { cards } } };
+}
+
+function layOf(cards: Card[], minCards: number, maxCards: number) {
+  return { action: lay(), cards: { cards, minCards, maxCards } } satisfies Choice;
 }
 
 function nameTrump(trump: Suit, allTricks: boolean) {
@@ -97,26 +120,72 @@ test.skipIf(RECORDED === undefined)("each action of the engine can be chosen, an
   }
 });
 
-test("each listed action is about one card, a choice of no cards, or for a button", () => {
+test("each listed action is for a button, a choice of no cards, or reached by taps on its cards", () => {
   for (const legal of KNOWN.map(legalOf)) {
-    const chosen = legal.choices.map((_, index) => selectionOf(legal).withChoice(index).action);
-    const isChosen = (action: Action) => chosen.some((one) => one !== undefined && equals(ActionSchema, one, action));
-    const cards = new Set(legal.actions.flatMap(({ verb }) => (verb.case === "play" ? [verb.value.card] : [])));
-    const split = [...[...cards].flatMap((card) => playsOf(legal, card)), ...others(legal)];
-    const listed = legal.actions.filter((action) => !isChosen(action));
-    assert.deepEqual(new Set(split), new Set(listed));
-    assert.equal(split.length, listed.length);
+    const buttons = others(legal);
+    for (const action of legal.actions) {
+      const isOfNone = legal.choices.some((_, index) => isEqual(selectionOf(legal).withChoice(index).action, action));
+      assert.equal(Number(buttons.includes(action)) + Number(isOfNone || isTapped(legal, action)), 1, JSON.stringify(shown(action)));
+    }
   }
 });
 
-test("a tap on a card is to play it, with each suit that it may order, and not to call it", () => {
+test("a tap on a card may play it with each suit that it may order, and does not call it", () => {
   const queens = legalOf(KNOWN[5] ?? {});
-  assert.equal(playsOf(queens, QUEEN).length, 4);
+  assert.equal(selectionOf(queens).toggle(QUEEN).candidates.length, 4);
   assert.equal(others(queens).length, 1);
   const called = legalOf(KNOWN[6] ?? {});
-  assert.deepEqual([playsOf(called, SIX).length, others(called).length], [0, 2]);
-  const laid = legalOf({ actions: [[SEVEN], [SEVEN, EIGHT], []].map((cards) => ({ verb: { case: "lay", value: { cards } } })) });
-  assert.deepEqual([playsOf(laid, SEVEN).length, others(laid).length], [1, 2]);
+  assert.deepEqual([selectionOf(called).isSelectable(SIX), others(called).length], [false, 2]);
+});
+
+test("taps on cards choose among sets of several ranks and single cards", () => {
+  const lead = selectionOf(legalOf(LEAD));
+  assert.deepEqual(lead.candidates.map(({ isWhole, minCards, maxCards, choice }) => [isWhole, minCards, maxCards, choice]), [
+    [false, 1, 3, 0],
+    [false, 1, 2, 1],
+    [true, 1, 1, undefined],
+  ]);
+  const one = lead.toggle(OTHER_TEN);
+  const two = one.toggle(TEN);
+  assert.deepEqual([one, two].map(wholeOf), [[taken(lay(OTHER_TEN))], [taken(lay(...TENS))]]);
+  assert.equal(two.choice, two.legal.choices[1]);
+  assert.deepEqual(two.toggle(SEVEN).selected, [SEVEN], "a card that goes with none of the chosen ones begins anew");
+  assert.deepEqual(wholeOf(two.toggle(SEVEN)), [taken(lay(SEVEN))]);
+});
+
+test("the parts of a choice are given up with its cards", () => {
+  const keepOf = (cards: Card[], suits: Suit[]) => ({ ...KEEP, cards: { cards, minCards: 1, maxCards: 2 }, suits });
+  const kept = selectionOf(legalOf({ choices: [keepOf(NINES, SUITS), keepOf(TENS, [Suit.CLUBS, Suit.SPADES])] })).toggle(NINE).withSuit(Suit.HEARTS);
+  assert.equal(kept.toggle(OTHER_NINE).suit, Suit.HEARTS);
+  assert.deepEqual([kept.toggle(TEN).selected, kept.toggle(TEN).suit, kept.toggle(TEN).action], [[TEN], undefined, undefined]);
+});
+
+test("a full choice takes no further card, and gives none up for it", () => {
+  const pair = selectionOf(legalOf(ANSWER)).toggle(NINE).toggle(OTHER_NINE);
+  assert.deepEqual([pair.isSelectable(THIRD_NINE), pair.toggle(THIRD_NINE).selected], [false, [NINE, OTHER_NINE]]);
+  assert.deepEqual(pair.toggle(TEN).selected, [TEN]);
+});
+
+test("a choice of all its cards is whole before they are tapped, as a listed action is", () => {
+  const answer = selectionOf(legalOf(ANSWER));
+  assert.deepEqual(wholeOf(answer), [taken(lay(...TENS))]);
+  assert.deepEqual(wholeOf(answer.toggle(OTHER_TEN)), [taken(lay(...TENS))]);
+});
+
+test("each chosen card leaves the listed actions that have it", () => {
+  const melds = selectionOf(legalOf(MELDS));
+  assert.equal(melds.candidates.length, 3);
+  assert.deepEqual(wholeOf(melds.toggle(SEVEN)), [taken(lay(SEVEN, ...NINES)), taken(lay(SEVEN, EIGHT))]);
+  assert.deepEqual(wholeOf(melds.toggle(EIGHT)), [taken(lay(SEVEN, EIGHT)), taken(lay(EIGHT))]);
+  assert.deepEqual(wholeOf(melds.toggle(EIGHT).toggle(SEVEN)), [taken(lay(SEVEN, EIGHT))]);
+});
+
+test("a choice that the person has chosen keeps the cards that it may have, and takes no others", () => {
+  const all = selectionOf(legalOf(MIXED)).toggle(SEVEN);
+  const said = all.withChoice(1);
+  assert.deepEqual([said.selected, said.candidates.length, said.limitedTo, all.limitedTo], [[SEVEN], 1, 1, undefined]);
+  assert.equal(said.isSelectable(NINE), false);
+  assert.deepEqual(all.withChoice(2).selected, []);
 });
 
 test("each random legal action can be chosen", () => {
@@ -194,25 +263,49 @@ test("a choice that is newer than this client is never confirmed", () => {
   assert.equal(newer.withSeat(1).action, undefined);
 });
 
-/** Return whether an action is listed, or completes a choice by the taps for its parts. */
+/** Return whether an action is for a button, or reached by taps on its cards, and then by those for its other parts. */
 function isReached(legal: LegalActions, action: Action): boolean {
-  const isIt = (other: Action | undefined) => other !== undefined && equals(ActionSchema, sorted(other), sorted(action));
-  const { cards, suit, amount, seat } = partsOf(action);
-  const tappedCards = action.verb.case === "play" ? [action.verb.value.card] : cards;
-  const listed = [...others(legal), ...tappedCards.flatMap((card) => playsOf(legal, card))];
-  const completed = legal.choices.map((choice, index) => {
-    let selection = selectionOf(legal).withChoice(index);
-    try {
-      for (const card of cards) selection = selection.toggle(card);
-      if (choice.suits.length > 0 && suit !== undefined) selection = selection.withSuit(suit);
-      if (choice.amount !== undefined && amount !== undefined) selection = selection.withAmount(amount);
-      if (choice.seats.length > 0 && seat !== undefined) selection = selection.withSeat(seat);
-    } catch {
-      return undefined;
-    }
-    return selection.action;
+  return others(legal).some((other) => isEqual(other, action)) || isTapped(legal, action);
+}
+
+function isTapped(legal: LegalActions, action: Action): boolean {
+  const tapped = cardsOf(action).reduce<Selection>((selection, card) => selection.toggle(card), selectionOf(legal));
+  return tapped.candidates.some(({ action: candidate, isWhole, choice }) => {
+    if (isWhole && isEqual(candidate, action)) return true;
+    const completed = choice === undefined ? undefined : withPartsOf(tapped.withChoice(choice), action);
+    return completed !== undefined && isEqual(completed.action, action);
   });
-  return [...listed, ...completed].some(isIt);
+}
+
+/** Return a selection with the parts of an action; undefined if they are not to be chosen. */
+function withPartsOf(selection: Selection, action: Action): Selection | undefined {
+  const { suit, amount, seat } = partsOf(action);
+  const { suits = [], seats = [], amount: range } = selection.choice ?? {};
+  try {
+    if (suits.length > 0 && suit !== undefined) selection = selection.withSuit(suit);
+    if (range !== undefined && amount !== undefined) selection = selection.withAmount(amount);
+    if (seats.length > 0 && seat !== undefined) selection = selection.withSeat(seat);
+    return selection;
+  } catch {
+    return undefined;
+  }
+}
+
+function cardsOf(action: Action): readonly Card[] {
+  return action.verb.case === "play" ? [action.verb.value.card] : partsOf(action).cards;
+}
+
+/** Return whether two actions are the same, with their cards in any order. */
+function isEqual(one: Action | undefined, other: Action): boolean {
+  return one !== undefined && equals(ActionSchema, sorted(one), sorted(other));
+}
+
+function taken(action: MessageInitShape<typeof ActionSchema>): unknown {
+  return shown(sorted(create(ActionSchema, action)));
+}
+
+function wholeOf({ candidates }: Selection): unknown[] {
+  return candidates.flatMap(({ action, isWhole }) => (isWhole ? [shown(sorted(action))] : []));
 }
 
 /** Tap at random, and check whatever the selection confirms by the contract. */
@@ -220,16 +313,18 @@ function confirmNothingElse(legal: LegalActions, random: Random): void {
   let selection = selectionOf(legal);
   for (let tap = 0; tap < 60; tap++) {
     selection = tapped(selection, random);
-    const { action } = selection;
-    if (action === undefined) continue;
-    const isStandingPat = action.verb.case === "standPat" && legal.actions.some(({ verb }) => verb.case === "standPat");
-    assert.ok(isStandingPat || legal.choices.some((choice) => completes(choice, action)), JSON.stringify(shown(action)));
+    const whole = selection.candidates.flatMap(({ action, isWhole }) => (isWhole ? [action] : []));
+    for (const action of [...whole, ...(selection.action === undefined ? [] : [selection.action])]) {
+      const isListed = legal.actions.some((listed) => isEqual(listed, action));
+      assert.ok(isListed || legal.choices.some((choice) => completes(choice, action)), JSON.stringify(shown(action)));
+    }
   }
 }
 
 function tapped(selection: Selection, random: Random): Selection {
   const below = (end: number) => Math.floor(random() * end);
-  const card = selection.choice?.cards?.cards[below(selection.choice.cards.cards.length + 1)] ?? below(80);
+  const cards = [...selection.legal.choices.flatMap(({ cards }) => cards?.cards ?? []), ...selection.legal.actions.flatMap(cardsOf)];
+  const card = cards[below(cards.length + 1)] ?? below(90);
   try {
     switch (below(5)) {
       case 0:

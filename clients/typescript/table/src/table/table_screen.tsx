@@ -3,8 +3,8 @@ import { useMemo, useRef, useState } from "preact/hooks";
 
 import { create } from "@bufbuild/protobuf";
 
-import { DrawnActions, SETTLING_MILLISECONDS, type Table, Words, ruleOf } from "@croupier/client";
-import { type Action, ActionSchema, type Card, type GameDescription, type LegalActions, LegalActionsSchema, type Pile } from "@croupier/client/contract";
+import { DrawnActions, SETTLING_MILLISECONDS, type Selection, type Table, Words, ruleOf } from "@croupier/client";
+import { type Action, type Card, type GameDescription, LegalActionsSchema, type Pile } from "@croupier/client/contract";
 
 import { useChanges, useShared, useTicks } from "../connection.js";
 import { refusalText, standstillOf } from "../errors.js";
@@ -24,7 +24,7 @@ import { ScoreSheet } from "./score_sheet.js";
 import { Spectators } from "./spectators.js";
 import { TableArea } from "./table_view.js";
 import { TableMenu } from "./table_menu.js";
-import { type Chosen, buttonsOf, hintOf, isPlayable, liftedCards, nothingChosen, tapCard } from "./turn.js";
+import { buttonsOf, hintOf, isChoosing, nothingChosen, refusableAction, tapCard } from "./turn.js";
 import { useReactions } from "./use_reactions.js";
 import { useSignals } from "./use_signals.js";
 import { useStage } from "./use_stage.js";
@@ -50,7 +50,7 @@ export function TableScreen({ table, game }: TableScreenProps) {
   const drawn = useDrawn(table, isNewest);
   const standstill = standstillOf(table, words, say);
   const decision = standstill === undefined ? drawn?.decision : undefined;
-  const [chosen, choose] = useChosen(drawn);
+  const [selection, choose] = useChosen(drawn);
   const [refused, setRefused] = useState<Refused>();
   const [cover, setCover] = useState<Cover>();
   const shownReactions = useReactions(table, reactions);
@@ -64,16 +64,17 @@ export function TableScreen({ table, game }: TableScreenProps) {
     choose(nothingChosen(drawn.decision.legal));
     void drawn.take(action).catch(fail);
   };
-  const hand = handCards(view.seats[table.seat ?? -1]?.cards ?? [], view.cardOrder, (card) => decision !== undefined && isPlayable(decision, chosen, card), liftedCards(chosen));
+  const hand = handCards(view.seats[table.seat ?? -1]?.cards ?? [], view.cardOrder, (card) => decision !== undefined && selection.isSelectable(card), selection.selected);
   const tap = ({ card }: HandCard) => {
     setRefused(undefined);
     if (decision === undefined) return;
-    if (isPlayable(decision, chosen, card)) tapCard(decision, chosen, card, settings.playsByOneTap, { choose, act });
-    else explain(card, decision.legal);
+    if (selection.isSelectable(card)) tapCard(selection, card, settings.playsByOneTap, { choose, act });
+    else explain(card);
   };
   /** The rules are the engine's: it refuses the card, and names the rule. */
-  const explain = (card: Card, legal: LegalActions) => {
-    if (legal.actions.some(({ verb }) => verb.case === "play")) act(playOf(card));
+  const explain = (card: Card) => {
+    const refusable = refusableAction(selection.legal, card);
+    if (refusable !== undefined) act(refusable);
   };
   const frame = { view, roundEnd, seats: table.seats, teams: table.teams, seat: table.seat, legal: decision?.legal, presence: table.presence, proposal: table.proposal, awaySeats: table.awaySeats, leftSeats: table.leftSeats };
   const seconds = standstill === undefined ? table.secondsLeft : undefined;
@@ -83,11 +84,11 @@ export function TableScreen({ table, game }: TableScreenProps) {
         frame={frame}
         words={words}
         hand={hand}
-        isChoosing={chosen.selection.choice?.cards !== undefined}
-        hint={standstill ?? (decision === undefined ? idleHint(table, view.seatsToAct, words, say) : hintOf(decision, chosen, say))}
+        isChoosing={decision !== undefined && isChoosing(decision.legal)}
+        hint={standstill ?? (decision === undefined ? idleHint(table, view.seatsToAct, words, say) : hintOf(decision, selection, say))}
         seconds={seconds === undefined || seconds > 60 && decision === undefined ? "" : clockText(seconds)}
         timeLeft={seconds === undefined ? undefined : Math.min(1, seconds / 30)}
-        buttons={decision === undefined ? [] : buttonsOf(decision, chosen, words, say, { choose, act })}
+        buttons={decision === undefined ? [] : buttonsOf(decision, selection, words, say, { choose, act })}
         reactions={shownReactions}
         tapCard={tap}
         openPile={(pile) => isSettled() && setCover({ sheet: "pile", pile })}
@@ -130,21 +131,17 @@ function useDrawn(table: Table, isNewest: boolean): DrawnActions | undefined {
 }
 
 /** Return what is chosen of drawn actions, and a function that changes it; other ones begin with nothing. */
-function useChosen(drawn: DrawnActions | undefined): [Chosen, (chosen: Chosen) => void] {
+function useChosen(drawn: DrawnActions | undefined): [Selection, (selection: Selection) => void] {
   const nothing = nothingChosen(drawn?.decision.legal ?? NOTHING_LEGAL);
-  const [kept, keep] = useState({ drawn, chosen: nothing });
-  const chosen = kept.drawn === drawn ? kept.chosen : nothing;
-  return [chosen, (next) => keep({ drawn, chosen: next })];
+  const [kept, keep] = useState({ drawn, selection: nothing });
+  const selection = kept.drawn === drawn ? kept.selection : nothing;
+  return [selection, (next) => keep({ drawn, selection: next })];
 }
 
 /** Return a function that returns whether a tap beside the buttons was meant for what it hit: buttons may just have gone. */
 function useSettled(drawn: DrawnActions | undefined): () => boolean {
   const changedAt = useMemo(() => performance.now(), [drawn]);
   return () => performance.now() - changedAt >= SETTLING_MILLISECONDS;
-}
-
-function playOf(card: Card): Action {
-  return create(ActionSchema, { verb: { case: "play", value: { card } } });
 }
 
 /** Return the line of a person who cannot act now. */
