@@ -110,6 +110,11 @@ CASES = {
         "game_ended { ranking { seats: [0, 2] } ranking { seats: 1 } reason: 'won' }",
         "phase: 'play' ranking { seats: [0, 2] } ranking { seats: 1 }",
     ),
+    "the game ends without a result": (
+        "phase: 'play' seats_to_act: 1",
+        "game_ended { ranking { seats: [0, 1] } reason: 'abandoned' is_void: true }",
+        "phase: 'play' ranking { seats: [0, 1] } is_void: true",
+    ),
 }
 
 

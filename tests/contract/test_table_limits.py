@@ -55,6 +55,10 @@ async def test_a_low_bot_delay_is_raised_and_a_table_ends_at_the_limit_of_entrie
     (update,) = [message.table_event.update async for message in watch]
     (ended,) = [fact.game_ended for fact in update.facts if fact.HasField("game_ended")]
     assert (ended.reason, ended.is_void, [list(group.seats) for group in ended.ranking]) == ("limit", True, [[0, 1]])
+    seen = await limited.players.GetView(
+        pb.GetViewRequest(table_id=table), metadata=limited.engine.player("ben"), timeout=CALL_SECONDS
+    )
+    assert seen.snapshot.view.is_void
     request, metadata = pb.GetReplayRequest(table_id=table), limited.engine.player("anna")
     parts = limited.players.GetReplay(request, metadata=metadata, timeout=CALL_SECONDS)
     assert verify_replay("".join([part.replay async for part in parts])).entries == 9

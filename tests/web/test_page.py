@@ -79,6 +79,21 @@ def test_a_person_plays_a_game_to_its_end(
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
+def test_a_void_result_has_no_places(tmp_path: Path, browser: Browser) -> None:
+    """The table ends at a limit before its first round does; the page says so then, and when it is opened later."""
+    with (
+        started_services(tmp_path, gateway=[], extra_flags={"engine": ["--max-table-entries=3"]}) as services,
+        quiet_page(browser, f"http://{services.addresses['gateway']['listen']}", reduced_motion="reduce") as page,
+    ):
+        page.locator(".game").filter(has_text="Thulla").get_by_role("button", name="Play", exact=True).click()
+        page.locator(".hand").wait_for()
+        play_to_the_end(page, Random(1))
+        for _ in range(2):
+            expect(page.get_by_text("The result is void.")).to_be_visible()
+            assert (page.locator(".ranking li").count() > 1, page.locator(".rank").count()) == (True, 0)
+            page.reload()
+
+
 def test_from_the_link_to_the_first_card(deployment: WebDeployment, browser: Browser) -> None:
     """Two taps after the link was opened the hand is there."""
     with quiet_page(browser, deployment.address) as page:

@@ -70,6 +70,7 @@ def _fold_result(view: pb.TableView, fact: pb.Fact) -> None:
             view.ClearField("seats_to_act")
             view.ClearField("ranking")
             view.ranking.extend(fact.game_ended.ranking)
+            view.is_void = fact.game_ended.is_void
 
 
 def _start_round(view: pb.TableView, fact: pb.RoundStarted) -> None:

@@ -1,7 +1,7 @@
 """Compares rounds, totals, ranking, counts and conduct of the streams, the replay, the score sheet and the ledger."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from croupier_api.v1 import engine_pb2, facts_pb2, scoring_pb2, tables_pb2
@@ -17,11 +17,16 @@ MIN_RANKED_PLAYERS = 2
 _TIMEOUT = AUTO[engine_pb2.ACTED_BY_TIMEOUT]
 Line = tuple[int, list[int], list[int]]
 """The number of a round, its points and the totals by seat."""
-Result = tuple[list[list[int]], list[int]]
-"""Ranking and totals."""
-VOID = {True: "void", False: "valid"}
 Counts = Mapping[tuple[int, str], int]
 """By seat and name."""
+
+
+class Result(NamedTuple):
+    """The end of a game, as a viewer, the replay or scoring has it."""
+
+    ranking: list[list[int]]
+    totals: list[int]
+    is_void: bool
 
 
 class Conduct(NamedTuple):
@@ -76,8 +81,6 @@ def compare_results(
     ended = sheet.result.end_time.ToMilliseconds()
     if replay.entries and ended != replay.entries[-1].at_milliseconds:
         yield f"scoring's result has the time {ended}, the end of the replay {replay.entries[-1].at_milliseconds}"
-    if sheet.result.is_void != _is_void(replay):
-        yield f"scoring's result is {VOID[sheet.result.is_void]}, the replay's {VOID[_is_void(replay)]}"
     if _sheet_result(sheet) != _replay_result(replay):
         yield f"scoring's result is {_sheet_result(sheet)}, the replay's {_replay_result(replay)}"
     reported = [Conduct(seat.timeouts, seat.finished_by_engine, seat.left) for seat in sheet.result.conduct]
@@ -85,7 +88,7 @@ def compare_results(
         yield f"scoring's conduct is {reported}, by the log it is {conduct}"
     if outcomes is not None and list(sheet.result.outcomes) != list(outcomes):
         yield f"scoring's outcomes are {list(sheet.result.outcomes)}, by the rules they are {list(outcomes)}"
-    is_counted = not _is_void(replay) and outcomes != []
+    is_counted = not _replay_result(replay).is_void and outcomes != []
     yield from _check_ranked_seats(histories, replay, sheet.result, is_counted=is_counted)
 
 
@@ -107,9 +110,6 @@ def _compare_with_replay(history: ViewerHistory, replay: Replay) -> Iterator[str
     for ended in reported_rounds(history.updates):
         if _line(ended) not in replayed:
             yield f"{history.name} received round {_line(ended)}, which is not in the replay"
-    for fact in (fact for update in history.updates.values() for fact in update.facts if fact.HasField("game_ended")):
-        if fact.game_ended.is_void != _is_void(replay):
-            yield f"{history.name} saw a {VOID[fact.game_ended.is_void]} end, the replay's is {VOID[_is_void(replay)]}"
     if result is not None and result != _replay_result(replay):
         yield f"{history.name} saw the result {result}, the replay has {_replay_result(replay)}"
 
@@ -135,8 +135,8 @@ def _check_teams(history: ViewerHistory) -> Iterator[str]:
     if teams and sorted(seat for team in teams for seat in team) != list(range(len(history.info.seats))):
         yield f"the teams are {teams} at a table for {len(history.info.seats)}"
     for team in teams if result is not None else ():
-        if result is not None and not any(team <= set(group) for group in result[0]):
-            yield f"{history.name} saw the ranking {result[0]}, which separates the team {team}"
+        if result is not None and not any(team <= set(group) for group in result.ranking):
+            yield f"{history.name} saw the ranking {result.ranking}, which separates the team {team}"
 
 
 def _replay_lines(replay: Replay) -> list[Line]:
@@ -148,19 +148,21 @@ def _final_result(history: ViewerHistory) -> Result | None:
     final = history.states[max(history.states)].view if history.states else facts_pb2.TableView()
     if not final.ranking:
         return None
-    return [list(group.seats) for group in final.ranking], [seat.score for seat in final.seats]
+    return Result(_groups(final.ranking), [seat.score for seat in final.seats], final.is_void)
 
 
 def _sheet_result(sheet: scoring_pb2.GetScoreSheetResponse) -> Result:
-    return [list(group.seats) for group in sheet.result.ranking], list(sheet.result.totals)
+    return Result(_groups(sheet.result.ranking), list(sheet.result.totals), sheet.result.is_void)
 
 
 def _replay_result(replay: Replay) -> Result:
-    return (replay.result["ranking"], replay.result["totals"]) if replay.result is not None else ([], [])
+    if replay.result is None:
+        return Result([], [], is_void=False)
+    return Result(replay.result["ranking"], replay.result["totals"], bool(replay.result.get("void")))
 
 
-def _is_void(replay: Replay) -> bool:
-    return replay.result is not None and bool(replay.result.get("void"))
+def _groups(ranking: Iterable[facts_pb2.RankGroup]) -> list[list[int]]:
+    return [list(group.seats) for group in ranking]
 
 
 def reported_rounds(updates: Mapping[int, engine_pb2.TableUpdate]) -> list[facts_pb2.RoundScore]:

@@ -204,6 +204,7 @@ def _public_view(state: ViewerState) -> bytes:
         seats=seats,
         seats_to_act=view.seats_to_act,
         ranking=view.ranking,
+        is_void=view.is_void,
     )
     snapshot = engine_pb2.Snapshot(
         view=public, clock=state.clock, revealed_seed=state.revealed_seed, proposal=state.proposal

@@ -1031,12 +1031,15 @@ class TableView(_message.Message):
     SEATS_TO_ACT_FIELD_NUMBER: _builtins.int
     RANKING_FIELD_NUMBER: _builtins.int
     CARD_ORDER_FIELD_NUMBER: _builtins.int
+    IS_VOID_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     """The number of the round, from 1; 0 before the first."""
     phase: _builtins.str
     """The phase, a word of the kind PHASE."""
     dealer: _builtins.int
     """The dealer's seat, if the game has one."""
+    is_void: _builtins.bool
+    """True if the game ended without a result, as GameEnded.is_void."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatView]:
         """The seats, by number."""
@@ -1083,10 +1086,11 @@ class TableView(_message.Message):
         seats_to_act: _abc.Iterable[_builtins.int] | None = ...,
         ranking: _abc.Iterable[Global___RankGroup] | None = ...,
         card_order: _abc.Iterable[_cards_pb2.Card.ValueType] | None = ...,
+        is_void: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_dealer", b"_dealer", "contract", b"contract", "dealer", b"dealer"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_dealer", b"_dealer", "calls", b"calls", "card_order", b"card_order", "contract", b"contract", "dealer", b"dealer", "marks", b"marks", "phase", b"phase", "piles", b"piles", "ranking", b"ranking", "round", b"round", "seats", b"seats", "seats_to_act", b"seats_to_act"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_dealer", b"_dealer", "calls", b"calls", "card_order", b"card_order", "contract", b"contract", "dealer", b"dealer", "is_void", b"is_void", "marks", b"marks", "phase", b"phase", "piles", b"piles", "ranking", b"ranking", "round", b"round", "seats", b"seats", "seats_to_act", b"seats_to_act"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__dealer: _TypeAlias = _typing.Literal["dealer"]  # noqa: Y015
     _WhichOneofArgType__dealer: _TypeAlias = _typing.Literal["_dealer", b"_dealer"]  # noqa: Y015

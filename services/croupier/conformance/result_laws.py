@@ -6,7 +6,7 @@ from croupier.conformance.walks import Transition
 from croupier.engine.api import action_codec
 from croupier.games.actions import Action, decode_action, encode_action
 from croupier.games.cards import card_names
-from croupier.games.facts import SPECTATOR, GameEnded, Ranking, RoundEnded
+from croupier.games.facts import SPECTATOR, GameEnded, Ranking, RoundEnded, View
 from croupier.games.interface import Bot, Game, GameOver, SeatActed, SeatsToAct
 from croupier.games.registry import bots_of
 from croupier.games.search import SearchBot
@@ -24,7 +24,7 @@ def check_results(table: SampledTable) -> None:
         acting = awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
         require_equal(f"the seats to act in the view after {step.event}", view.seats_to_act, acting)
         _check_rounds(table, step)
-        _check_end(table, step, view.ranking)
+        _check_end(table, step, view)
         at_limit = table.game.ranking_at_limit(step.after)
         if acting and at_limit is not None:
             _check_ranking("the ranking at a limit", at_limit, table.seats)
@@ -41,11 +41,11 @@ def _check_rounds(table: SampledTable, step: Transition) -> None:
             require_equal("the number of a round that ended", score.round_number, round_number)
 
 
-def _check_end(table: SampledTable, step: Transition, ranking: Ranking) -> None:
+def _check_end(table: SampledTable, step: Transition, view: View) -> None:
     awaiting, ended = table.game.awaiting(step.after), [fact for fact in step.facts if isinstance(fact, GameEnded)]
     require_equal("the number of GameEnded facts", len(ended), int(isinstance(awaiting, GameOver)))
     if not isinstance(awaiting, GameOver):
-        require(not ranking, f"the view has a ranking before the end: {ranking}")
+        require(not view.ranking, f"the view has a ranking before the end: {view.ranking}")
         return
     _check_ranking("the ranking", awaiting.ranking, table.seats)
     (fact,) = ended

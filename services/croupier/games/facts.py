@@ -344,6 +344,7 @@ class View(NamedTuple):
     card_order: tuple[Card, ...] = ()
     seats_to_act: tuple[Seat, ...] = ()
     ranking: Ranking = ()
+    is_void: bool = False
 
     def pile(self, name: str) -> tuple[PileCard, ...]:
         """Return the cards that are seen in a pile of the whole table; empty without such a pile."""

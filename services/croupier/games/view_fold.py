@@ -49,8 +49,8 @@ def _with_result(view: View, fact: Fact) -> View:
         case facts.RoundEnded(score):
             pairs = zip(view.seats, score.totals, strict=True)
             return view._replace(seats=tuple(seat._replace(score=total) for seat, total in pairs))
-        case facts.GameEnded(ranking):
-            return view._replace(seats_to_act=(), ranking=ranking)
+        case facts.GameEnded(ranking, is_void=is_void):
+            return view._replace(seats_to_act=(), ranking=ranking, is_void=is_void)
     raise ValueError(f"invalid fact {fact}: expected one of the classes of Fact")
 
 

@@ -71,6 +71,7 @@ function foldFact(view: TableView, { fact }: Fact, viewer: Viewer): void {
     case "gameEnded":
       view.seatsToAct = [];
       view.ranking = [...fact.value.ranking];
+      view.isVoid = fact.value.isVoid;
       return;
     default:
       // A kind of fact that is newer than this client.

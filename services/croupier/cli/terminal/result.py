@@ -20,8 +20,11 @@ POLL_SECONDS = 0.25
 
 async def show_result(client: Client, table: AsyncTable, words: Words, screen: Screen) -> None:
     """Add the result of a finished table to the story."""
-    ranking = [Text(line) for line in words.ranking(table.view.ranking)]
-    screen.say(Text(), Text(words.tr("The game is over. Ranking:")), *ranking)
+    if table.view.is_void:
+        screen.say(Text(), Text(words.tr("The game is over. The result is void.")))
+    else:
+        ranking = [Text(line) for line in words.ranking(table.view.ranking)]
+        screen.say(Text(), Text(words.tr("The game is over. Ranking:")), *ranking)
     sheet = await _finished_sheet(client, table.table_id)
     # Scoring learns of a round after the players. If that takes too long, the rounds that this client saw appear.
     rounds = sheet.rounds if sheet else table.round_scores

@@ -140,6 +140,7 @@ def encode_view(view: facts.View) -> facts_pb2.TableView:
         seats_to_act=view.seats_to_act,
         ranking=encode_ranking(view.ranking),
         card_order=encode_cards(view.card_order),
+        is_void=view.is_void,
     )
 
 

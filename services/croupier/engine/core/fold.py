@@ -116,7 +116,9 @@ class TableState(NamedTuple):
     def view(self, viewer: Viewer) -> View:
         """Return everything that a viewer may know of the game; at a limit nothing else of it becomes known."""
         view = self.rules.view(self.game, viewer)
-        return view._replace(seats_to_act=(), ranking=self.ended.ranking) if self.ended else view
+        if self.ended is None:
+            return view
+        return view._replace(seats_to_act=(), ranking=self.ended.ranking, is_void=self.ended.is_void)
 
     @property
     def deadline(self) -> int:

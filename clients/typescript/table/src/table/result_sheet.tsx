@@ -11,6 +11,7 @@ import { useSay } from "../texts/page_texts.js";
 export function ResultSheet({ table, words }: { readonly table: Table; readonly words: Words }) {
   const { connection, go } = useShared();
   const say = useSay();
+  const { isVoid, seats } = table.view;
   const [isClosed, setClosed] = useState(false);
   const [fault, setFault] = useState("");
   const again = () => {
@@ -23,12 +24,13 @@ export function ResultSheet({ table, words }: { readonly table: Table; readonly 
   if (isClosed) return null;
   return (
     <Sheet title={say("gameOver")} close={() => setClosed(true)}>
+      {isVoid && <p>{say("resultIsVoid")}</p>}
       <ol class="ranking">
         {placesOf(table).map(({ place, seat }) => (
           <li key={seat} data-own={seat === table.seat}>
-            <span class="rank" data-first={place === 1}>{place}</span>
+            {!isVoid && <span class="rank" data-first={place === 1}>{place}</span>}
             <span class="ranked">{words.seat(seat)}</span>
-            <span class="ranked-score">{table.view.seats[seat]?.score}</span>
+            <span class="ranked-score">{seats[seat]?.score}</span>
           </li>
         ))}
       </ol>

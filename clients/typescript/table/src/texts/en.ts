@@ -84,6 +84,7 @@ export const en = {
   paused: "Paused",
   // Result
   gameOver: "The game is over",
+  resultIsVoid: "The result is void.",
   playAgain: "Play again",
   watchReplay: "Watch the replay",
   // Settings

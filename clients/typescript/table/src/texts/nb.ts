@@ -79,6 +79,7 @@ export const nb: PageTexts = {
   offline: "Ingen forbindelse: prøver igjen",
   paused: "Pause",
   gameOver: "Spillet er over",
+  resultIsVoid: "Resultatet er ugyldig.",
   playAgain: "Spill igjen",
   watchReplay: "Se reprisen",
   language: "Språk",

@@ -79,6 +79,7 @@ export const ru: PageTexts = {
   offline: "Нет связи: пробуем снова",
   paused: "Пауза",
   gameOver: "Игра окончена",
+  resultIsVoid: "Результат аннулирован.",
   playAgain: "Сыграть ещё",
   watchReplay: "Смотреть повтор",
   language: "Язык",
