@@ -10,11 +10,13 @@ from google.protobuf.json_format import MessageToDict
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.terminal.console import Picture
+from croupier.cli.terminal.lookups import Lookups
 from croupier.cli.terminal.play_again import PlayAgain
 from croupier.cli.terminal.table_change import change_table
 from croupier.cli.terminal.table_menu import TableMenu
 from croupier.cli.terminal.table_text import changed_options, my_table_text, settings_text, time_text
 from croupier.cli.terminal.texts import Texts
+from croupier.cli.terminal.words import Words
 from croupier.engine.api.table_codec import encode_game
 from croupier.games.registry import OWN_GAMES
 from croupier_api.v1 import games_pb2, lobby_pb2, tables_pb2
@@ -225,20 +227,24 @@ class WaitingScreen(TableScreen):
         return await super().read()
 
 
+def lookups(client: Any) -> Lookups:
+    return Lookups(client, tables_pb2.PlayedTable(table_id="t1"), Words((), symbols=False))
+
+
 async def test_a_person_reads_who_plays_again_and_gets_the_next_table_after_a_refusal() -> None:
     client: Any = AgainClient(next_table_id="t2")
     screen = WaitingScreen("never", "again", "again")
     async with asyncio.timeout(DEADLINE_SECONDS):
-        following = await PlayAgain(client, "t1", screen).run()
+        following = await PlayAgain(client, "t1", lookups(client), screen).run()
     assert following is not None
     assert following.table_id == "after t1"
     assert screen.shown == ["Ben plays again, and a seat is kept for you for a minute."]
-    assert screen.messages == ["invalid answer 'never': expected again or /quit", "every seat is taken"]
+    assert screen.messages == ["invalid answer 'never': expected again, /sheet or /quit", "every seat is taken"]
 
 
 async def test_a_person_plays_again_although_nothing_is_known_of_the_others() -> None:
     client: Any = AgainClient()
     client.refusals.clear()
     async with asyncio.timeout(DEADLINE_SECONDS):
-        assert await PlayAgain(client, "t1", TableScreen("again")).run() is not None
-        assert await PlayAgain(client, "t1", TableScreen("no")).run() is None
+        assert await PlayAgain(client, "t1", lookups(client), TableScreen("again")).run() is not None
+        assert await PlayAgain(client, "t1", lookups(client), TableScreen("no")).run() is None

@@ -19,6 +19,7 @@ from croupier.cli.terminal.console import Screen, opened_screen
 from croupier.cli.terminal.game_session import GameSession
 from croupier.cli.terminal.join_question import JoinQuestion
 from croupier.cli.terminal.lines import folded
+from croupier.cli.terminal.lookups import Lookups
 from croupier.cli.terminal.play_again import PlayAgain
 from croupier.cli.terminal.refusals import refusal_text
 from croupier.cli.terminal.result import show_result
@@ -249,10 +250,14 @@ class TableVisit:
 
     async def _next_table(self, finished: AsyncTable, screen: Screen) -> tables_pb2.Table | None:
         """Show the result of a table, and return the one at which the person plays again; None if they do not."""
-        await show_result(self._client, finished, self._words(finished), screen)
+        words = self._words(finished)
+        await show_result(self._client, finished, words, screen)
         command = self._command("replay", "export", finished.table_id)
         screen.say(Text(), Text(f"{self._texts.tr('Replay')}: {command}"))
-        return await PlayAgain(self._client, finished.table_id, screen).run() if sys.stdin.isatty() else None
+        if not sys.stdin.isatty():
+            return None
+        lookups = Lookups(self._client, finished.table, words)
+        return await PlayAgain(self._client, finished.table_id, lookups, screen).run()
 
     def _words(self, table: AsyncTable) -> Words:
         names = [seat.name for seat in table.table.seats]

@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 
-from rich.console import RenderableType
-from rich.markdown import Markdown
 from rich.text import Text
 
 from croupier.cli.terminal import person_input
@@ -12,12 +10,21 @@ from croupier.cli.terminal.console import Picture, Screen, carry_out_lines, unti
 from croupier.cli.terminal.facts import fact_lines
 from croupier.cli.terminal.legal import legal_lines, possible_text
 from croupier.cli.terminal.lines import folded
-from croupier.cli.terminal.person_input import Command, Details, InputFault, Propose, React, Request, Rules, Vote
+from croupier.cli.terminal.lookups import Lookups
+from croupier.cli.terminal.person_input import (
+    Command,
+    InputFault,
+    Propose,
+    React,
+    Request,
+    Rules,
+    Sheet,
+    Statistics,
+    Vote,
+)
 from croupier.cli.terminal.refusals import refusal_text
-from croupier.cli.terminal.result import statistics_of
-from croupier.cli.terminal.rules import rule_text, shown_page
 from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
-from croupier.cli.terminal.sheets import detail_lines, sheet_lines
+from croupier.cli.terminal.sheets import sheet_lines
 from croupier.cli.terminal.words import Words
 from croupier_api.v1 import actions_pb2, engine_pb2, games_pb2
 from croupier_client.aio import Client
@@ -48,6 +55,7 @@ class GameSession:
         self._meanings = {proposal.name: proposal.meaning for proposal in game.proposals}
         self._words = words
         self._screen = screen
+        self._lookups = Lookups(client, table.table, words)
         self._reactions = {reaction.reaction: reaction for reaction in reactions}
         self._proposal = table.proposal
         self._hint = words.tr("/help lists what you can type")
@@ -249,8 +257,13 @@ class GameSession:
                 self._notice = self._hint
             case Command.SORT:
                 self._is_sorted_by_rank = not self._is_sorted_by_rank
-            case Command() | Details() | Rules():
-                self._screen.say(*await self._shown(request))
+            case Sheet() | Statistics() | Rules():
+                self._screen.say(*await self._lookups.lines(request, self._screen.width))
+            case Command.ACTIONS:
+                self._screen.say(*self._legal_lines())
+            case Command.HELP:
+                for text in person_input.help_lines(self._words):
+                    self._say(text)
             case React(reaction):
                 await self._client.send_reaction(table_id=self._table.table_id, reaction=reaction)
             case Propose(name):
@@ -259,42 +272,6 @@ class GameSession:
                 await self._table.cast_vote(agree=agree)
             case actions_pb2.Action():
                 await self._table.submit_action(request, expected_sequence=expected_sequence)
-
-    async def _shown(self, request: Command | Details | Rules) -> Sequence[RenderableType]:
-        """Return the lines of a request to show something; raises InputFault for a round or rule that is not there."""
-        width = self._screen.width
-        match request:
-            case Command.ACTIONS:
-                return self._legal_lines()
-            case Command.SHEET:
-                sheet = await self._client.get_score_sheet(table_id=self._table.table_id)
-                return list(sheet_lines(self._words, sheet.rounds, width))
-            case Details(number):
-                return await self._details(number)
-            case Command.STATS:
-                return [await statistics_of(self._client, self._game.game, self._words, width)]
-            case Rules(rule):
-                return [await self._rules(rule)]
-        return [folded("", text, width) for text in person_input.help_lines(self._words)]
-
-    async def _details(self, number: int) -> list[Text]:
-        """Return the lines of a round value by value; raises InputFault for one that is not on the sheet."""
-        rounds = (await self._client.get_score_sheet(table_id=self._table.table_id)).rounds
-        found = [score for score in rounds if score.round == number]
-        if not found:
-            raise InputFault(self._words.tr("there is no {round} {number}", round=self._words.round, number=number))
-        return list(detail_lines(self._words, found[0], self._screen.width))
-
-    async def _rules(self, rule: str) -> Markdown:
-        """Return the rules page in the version of the table, or a rule of it; raises InputFault for an unknown one."""
-        table = self._table.table
-        page = await self._client.get_rules(
-            game=table.game, rules_version=table.rules_version, language=self._words.texts.language
-        )
-        text = rule_text(page.markdown, rule) if rule else page.markdown
-        if not text:
-            raise InputFault(self._words.tr("there is no rule {rule}", rule=rule))
-        return shown_page(text)
 
     async def _propose(self, name: str) -> None:
         if not self._meanings:

@@ -39,10 +39,15 @@ class React:
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
-    """Show a round value by value."""
+class Sheet:
+    """Show the score sheet, or a round of it value by value."""
 
-    round_number: int
+    round_number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Show the person's statistics in the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,8 @@ class Vote:
 
 
 class Command(StrEnum):
-    """Requests without parts, as they are typed: show something, leave the seat or return to it, or give it up."""
+    """Requests without parts, as they are typed: show or sort, leave the seat or return to it, or give it up."""
 
-    SHEET = "/sheet"
-    STATS = "/stats"
     SORT = "/sort"
     ACTIONS = "/actions"
     HELP = "/help"
@@ -79,7 +82,8 @@ class Command(StrEnum):
     LEAVE = "/leave"
 
 
-Request: TypeAlias = actions_pb2.Action | Details | React | Propose | Rules | Vote | Command
+Lookup: TypeAlias = Sheet | Statistics | Rules
+Request: TypeAlias = actions_pb2.Action | Lookup | React | Propose | Vote | Command
 PLAIN_WORDS = Words((), symbols=False)
 _PUNCTUATION = str.maketrans(",()", "   ")
 _RANK_NAMES = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"]
@@ -132,7 +136,7 @@ def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_
     the violated rule.
     """
     typed = text.translate(_PUNCTUATION).split()
-    command = _command(typed, words)
+    command = read_lookup(text) or _command(typed, words)
     if command is not None:
         return command
     if not legal.actions and not legal.choices:
@@ -183,8 +187,24 @@ def _attempt(typed: Sequence[str], legal: actions_pb2.LegalActions, words: Words
     return None
 
 
+def read_lookup(text: str) -> Lookup | None:
+    """Return the lookup of a line of input, None for anything else."""
+    typed = text.split()
+    match [word.lower() for word in typed]:
+        case ["/sheet"]:
+            return Sheet()
+        case ["/sheet", number] if number.isdecimal():
+            return Sheet(int(number))
+        case ["/stats"]:
+            return Statistics()
+        case ["/rules", *rule] if len(rule) <= 1:
+            return Rules("".join(typed[1:]))
+        case _:
+            return None
+
+
 def _command(typed: Sequence[str], words: Words) -> Request | None:
-    """Return a request that is no action, None for anything else; raises InputFault."""
+    """Return another request that is no action, None for anything else; raises InputFault."""
     match [word.lower() for word in typed]:
         case ["propose" | "/propose", *name]:
             return Propose("_".join(name))
@@ -196,16 +216,12 @@ def _command(typed: Sequence[str], words: Words) -> Request | None:
             return Command.HELP
         case [word] if word in tuple(Command):
             return Command(word)
-        case ["/sheet", number] if number.isdecimal():
-            return Details(int(number))
-        case ["/rules", *rule] if len(rule) <= 1:
-            return Rules("".join(typed[1:]))
         case ["/react", reaction] if reaction in REACTIONS:
             return React(REACTIONS[reaction])
         case ["/react", *_]:
             raise InputFault(words.tr("/react needs one of {names}", names=", ".join(REACTIONS)))
         case [word, *_] if word.startswith("/"):
-            known = ", ".join([*Command, "/rules", "/react NAME", "/quit"])
+            known = ", ".join(["/sheet", "/stats", *Command, "/rules", "/react NAME", "/quit"])
             raise InputFault(words.tr("there is no {command}: there are {known}", command=word, known=known))
         case _:
             return None
