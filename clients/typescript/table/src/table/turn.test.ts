@@ -145,6 +145,7 @@ test("a choice with further parts is chosen by its button, and given up by anoth
   const person = new Person({ choices: [layOf([NINE, THREE], 1, 2), BOAST] }).tap(NINE);
   assert.deepEqual(person.buttons, ["lay 9♣*", "say “boast”"]);
   assert.deepEqual(person.press("say “boast”").buttons, ["> say “boast”", "Bo", "seat 3", "[−]", "[1]", "+"]);
+  assert.equal(person.hint, "Choose a player");
   person.press("Bo").press("+");
   assert.deepEqual(person.buttons, ["> say “boast”", "> Bo", "seat 3", "−", "[2]", "+", "say “boast”, Bo, 2, 9♣*"]);
   assert.deepEqual(person.press("say “boast”").buttons, ["[lay*]", "say “boast”"]);
@@ -160,7 +161,9 @@ test("the only choice shows its parts and its confirmation at once", () => {
   const keep = { action: { verb: { case: "keepCards" as const, value: {} } }, cards: { cards: [...NINES], minCards: 2, maxCards: 2 }, suits: [Suit.HEARTS, Suit.SPADES] };
   const keeping = new Person({ choices: [keep] });
   assert.deepEqual([keeping.hint, keeping.buttons], ["Choose cards: 0 of 2", ["♥", "♠", "[keep*]"]]);
-  assert.deepEqual(keeping.tap(NINE, OTHER_NINE).press("♠").buttons, ["♥", "> ♠", "keep 9♣ 9♦, trump: ♠*"]);
+  assert.equal(keeping.tap(NINE, OTHER_NINE).hint, "Choose a suit");
+  assert.deepEqual(keeping.press("♠").buttons, ["♥", "> ♠", "keep 9♣ 9♦, trump: ♠*"]);
+  assert.equal(keeping.hint, "Choose cards: 2 of 2");
 });
 
 test("actions whose texts are equal are numbered, and equal actions have one button", () => {

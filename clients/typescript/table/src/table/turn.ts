@@ -141,6 +141,11 @@ function partButtons(selection: Selection, words: Words, say: Say, { choose }: D
 /** Return what the person should do next. */
 export function hintOf({ legal }: Decision, selection: Selection, say: Say): string {
   if (playOf(selection) !== undefined) return say("tapAgain");
+  const { minCards, seat, suit } = selection.missing;
+  if (minCards === 0 && rivalsOf(selection).length === 1) {
+    if (seat) return say("choosePlayer");
+    if (suit) return say("chooseSuit");
+  }
   const ofCards = selection.candidates.filter(({ maxCards }) => maxCards > 0);
   if (!isChoosing(legal) || ofCards.length === 0) return say("yourTurn");
   const chosen = selection.selected.length;

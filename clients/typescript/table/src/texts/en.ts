@@ -63,6 +63,8 @@ export const en = {
   tapAgain: "Tap the card again to play it",
   chooseCards: "Choose cards: {chosen} of {count}",
   chooseCardsRange: "Choose cards: {chosen}, from {least} to {most}",
+  choosePlayer: "Choose a player",
+  chooseSuit: "Choose a suit",
   watchingNow: "You are watching",
   leaveSeat: "Let the computer play for me",
   returnToSeat: "Play on myself",

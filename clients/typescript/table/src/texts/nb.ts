@@ -60,6 +60,8 @@ export const nb: PageTexts = {
   tapAgain: "Trykk på kortet igjen for å spille det",
   chooseCards: "Velg kort: {chosen} av {count}",
   chooseCardsRange: "Velg kort: {chosen}, fra {least} til {most}",
+  choosePlayer: "Velg en spiller",
+  chooseSuit: "Velg en farge",
   watchingNow: "Du ser på",
   leaveSeat: "La datamaskinen spille for meg",
   returnToSeat: "Spill videre selv",

@@ -60,6 +60,8 @@ export const ru: PageTexts = {
   tapAgain: "Нажмите на карту ещё раз, чтобы сыграть",
   chooseCards: "Выберите карты: {chosen} из {count}",
   chooseCardsRange: "Выберите карты: {chosen}, от {least} до {most}",
+  choosePlayer: "Выберите игрока",
+  chooseSuit: "Выберите масть",
   watchingNow: "Вы смотрите",
   leaveSeat: "Пусть за меня играет компьютер",
   returnToSeat: "Играть самому",
