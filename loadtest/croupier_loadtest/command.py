@@ -3,13 +3,10 @@
 import importlib.util
 import os
 import sys
-from pathlib import Path
 
 import typer
 
 from croupier.cli.faults import CommandFault
-
-LOCUST_FILE = Path(__file__).with_name("locustfile.py")
 
 
 def load(context: typer.Context) -> None:
@@ -17,4 +14,4 @@ def load(context: typer.Context) -> None:
     if importlib.util.find_spec("locust") is None:
         raise CommandFault("the load test needs more packages: pip install 'croupier[load]' brings them")
     # Locust replaces the sockets of its process before anything else is imported.
-    os.execv(sys.executable, [sys.executable, "-m", "locust", "-f", str(LOCUST_FILE), *context.args])  # noqa: S606
+    os.execv(sys.executable, [sys.executable, "-m", "croupier_loadtest", *context.args])  # noqa: S606

@@ -10,7 +10,6 @@ from locust.runners import LocalRunner, MasterRunner, Runner, WorkerRunner
 from locust.web import WebUI
 
 from croupier_loadtest.runner.load_test import EXIT_NOT_RUN, LoadTest, ScenarioShape
-from croupier_loadtest.runner.options import add_arguments
 from croupier_loadtest.runner.users import user_of
 from croupier_loadtest.runner.worker import LoadWorker
 from croupier_loadtest.scenarios import UserKind
@@ -60,5 +59,4 @@ def set_up(environment: Any, runner: Runner, web_ui: WebUI | None, **_: Any) -> 
 
 
 hooks: Any = events
-hooks.init_command_line_parser.add_listener(add_arguments)
 hooks.init.add_listener(set_up)

@@ -232,7 +232,7 @@ async def _until_printed(process: asyncio.subprocess.Process, text: str) -> None
 @pytest.mark.slow
 async def test_the_web_page_shows_statistics_and_violations(tmp_path: Path) -> None:
     run = [*SMALL, BEHAVIOURS, "--run-time=600", f"--results={tmp_path / 'results'}"]
-    page = ["--autostart", "--autoquit=0", "--web-host=127.0.0.1", "--web-port=0"]
+    page = ["--autostart", "--autoquit=0", "--web-port=0"]
     async with (
         asyncio.timeout(RUN_SECONDS),
         services_with([BROKEN_ON_THE_PAGE], tmp_path / "services") as flags,
@@ -247,11 +247,20 @@ async def test_the_web_page_shows_statistics_and_violations(tmp_path: Path) -> N
     assert process.returncode == 1
 
 
+async def test_the_help_has_the_options_of_the_load_test_beside_those_of_locust() -> None:
+    async with asyncio.timeout(RUN_SECONDS), locust(["--help"]) as process:
+        output, _ = await process.communicate()
+    assert process.returncode == 0
+    assert output.startswith(b"Usage: croupier load [options]")
+    assert {b"--headless", b"--tags", b"--mix", b"--results"} <= set(output.split())
+
+
 async def _port(pid: int) -> int:
     """Return the port on which a process listens."""
     while True:
         for connection in psutil.Process(pid).net_connections("tcp"):
             if connection.status == psutil.CONN_LISTEN:
+                assert connection.laddr.ip == "127.0.0.1"
                 return int(connection.laddr.port)
         await asyncio.sleep(POLL_SECONDS)
 

@@ -22,6 +22,7 @@ from croupier_loadtest.scenarios import SCENARIOS, Scenario, UserKind, read_beha
 PEM = b"-----BEGIN CERTIFICATE-----"
 DEFAULT_SCENARIO = "smoke"
 DEFAULT_SILENCE = "30"
+WEB_HOST = "127.0.0.1"
 ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "tables": {"metavar": "N", "help": "the approximate number of tables, in place of --users; else the scenario's"},
     "mix": {"metavar": "GAME[=WEIGHT],...", "help": "the games by weight; else all that are installed"},
@@ -56,7 +57,10 @@ ON_THE_PAGE = frozenset({"mix", "behaviours", "attacks", "seed", "think", "judge
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of the load test to Locust's."""
+    """Add the options of the load test to Locust's, whose page then is for this machine only by default."""
+    parser.description = "Usage: croupier load [options]"
+    parser.epilog = f"The page listens on {WEB_HOST} unless --web-host names another address."
+    parser.set_defaults(web_host=WEB_HOST)
     group = parser.add_argument_group("croupier", "Scenarios (--tags): " + ", ".join(SCENARIOS))
     for name, settings in ARGUMENTS.items():
         action: Any = group.add_argument(f"--{name}", **{"default": "", **settings})
