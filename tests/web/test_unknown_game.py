@@ -80,10 +80,9 @@ def expect_apart(page: Page, random: Random) -> None:
     """Play a little, and look at piles and marks of seats on a phone, held upright and on its side, and a desktop."""
     own = page.viewport_size
     assert own is not None
-    taps = 0
-    while taps < TAPS_BEFORE_A_LOOK and not (turn := page.evaluate(TURN))["isOver"]:
-        taps += act_next(page, turn, random, by_keys=own == DESKTOP)
-    assert page.locator(".felt .pile").count() > 0
+    taps, lying = 0, page.locator(".felt .pile, .in-trick")
+    while taps < TAPS_BEFORE_A_LOOK or lying.count() == 0:
+        taps += act_next(page, page.evaluate(TURN), random, by_keys=own == DESKTOP)
     for viewport in (PHONE, LANDSCAPE, DESKTOP):
         page.set_viewport_size(viewport)
         assert page.evaluate(OVERLAPS) == [], viewport
