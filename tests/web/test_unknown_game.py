@@ -16,12 +16,19 @@ from tests.web.browsers import DESKTOP, LANDSCAPE, PHONE, quiet_page
 from tests.web.native_players import open_invitation, play_in_background
 from tests.web.page_players import GAME_SECONDS, act_next, play_to_the_end
 
-# Piles that lie on each other, on their neighbours' names, on the own points or on the others at the table.
+# Piles that are seen on each other, on their neighbours' names, on the own points or on the others at the table; rows
+# of many piles scroll.
 OVERLAPS = """() => {
     const piles = [...document.querySelectorAll(".felt .pile")];
     const others = [...document.querySelectorAll(".own-state, .avatar, .seat .score, .seat .marks, .in-trick")];
+    const seen = (element) => {
+        const own = element.getBoundingClientRect();
+        const row = element.closest(".laid")?.getBoundingClientRect() ?? own;
+        const [top, bottom] = [Math.max(own.top, row.top), Math.min(own.bottom, row.bottom)];
+        return {left: own.left, right: own.right, top, bottom};
+    };
     const isOver = (one, other) => {
-        const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+        const [a, b] = [seen(one), seen(other)];
         return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
             && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
     };

@@ -43,7 +43,7 @@ WORDS: Words = MappingProxyType(
         WordKind.PILE: {"trick": "trick", "waste": "waste"},
         WordKind.MARK: {
             "given": "cards given away",
-            "passed": "in this trick",
+            "passed": "trick",
             "title": "title",
             "order": "finishing order",
         },
