@@ -379,3 +379,9 @@ def test_services_are_started_if_none_run_and_the_player_may_leave(tmp_path: Pat
         person.read_until("you may")
         person.type("/quit")
         assert way_back(person)[0] == "--table"
+
+
+@pytest.mark.slow
+def test_without_thulla_the_first_game_is_played(tmp_path: Path) -> None:
+    with person_in(tmp_path, {"CROUPIER_GAMES": "solo,one_oh_one"}, []) as person:
+        person.read_until("Solo, hand 1")

@@ -208,7 +208,8 @@ class TableVisit:
     async def _new_table(self, screen: Screen) -> tables_pb2.Table:
         choice = self._choice
         names = {known: game.name for known, game in self._games.items()}
-        game = self._games[game_id(choice.game or USUAL_GAME, names)]
+        usual = USUAL_GAME if USUAL_GAME in names else next(iter(names), USUAL_GAME)
+        game = self._games[game_id(choice.game or usual, names)]
         seats = choice.seats or min(max(USUAL_SEATS, game.min_seats), game.max_seats)
         bot_delay = Duration()
         bot_delay.FromMilliseconds(choice.bot_delay_milliseconds)

@@ -25,7 +25,7 @@ replay_app = typer.Typer(help="Replays of finished tables.", no_args_is_help=Tru
 
 def play(
     game: Annotated[
-        str | None, typer.Option(help="Which game; croupier games lists them.", show_default="thulla")
+        str | None, typer.Option(help="Which game; croupier games lists them.", show_default="thulla, or the first one")
     ] = None,
     seats: Annotated[int | None, typer.Option(min=1, help="Players; 4, or as near as the game allows.")] = None,
     option: arguments.Options = None,
