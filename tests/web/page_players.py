@@ -12,11 +12,12 @@ from croupier_loadtest.players.page_turn import EXPECT, HURRY, TURN, Target, nex
 GAME_SECONDS = 240.0
 POLL_MILLISECONDS = 30
 MAX_TABS = 60
-# Which key leads from the focused element to the one with a number: Enter if it is that one, null if it reacts no more.
+# Which key leads from the focused element to the one with a number: Enter if it is that one, null if it reacts no more,
+# as when the end of the game covers it.
 NEXT_KEY = """(index) => {
     const numbered = [...document.querySelectorAll(".buttons button"), ...document.querySelectorAll(".in-hand")];
     const [from, to] = [document.activeElement, numbered[index]];
-    if (to === undefined || to.disabled) return null;
+    if (to === undefined || to.disabled || document.querySelector("dialog[open]")) return null;
     if (from === to) return "Enter";
     const isBefore = (from.compareDocumentPosition(to) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
     const areInHand = from.matches(".in-hand") && to.matches(".in-hand");

@@ -17,15 +17,16 @@ from tests.web.native_players import open_invitation, play_in_background
 from tests.web.page_players import GAME_SECONDS, act_next, play_to_the_end
 
 # Piles that are seen on each other, on their neighbours' names, on the own points or on the others at the table; rows
-# of many piles scroll.
+# of many piles scroll, and the middle of the table ends where buttons need its place.
 OVERLAPS = """() => {
     const piles = [...document.querySelectorAll(".felt .pile")];
     const others = [...document.querySelectorAll(".own-state, .avatar, .seat .score, .seat .marks, .in-trick")];
     const seen = (element) => {
         const own = element.getBoundingClientRect();
-        const row = element.closest(".laid")?.getBoundingClientRect() ?? own;
-        const [top, bottom] = [Math.max(own.top, row.top), Math.min(own.bottom, row.bottom)];
-        return {left: own.left, right: own.right, top, bottom};
+        const around = [".laid", ".felt[data-full='true']"].flatMap((frame) => element.closest(frame) ?? []);
+        const boxes = [own, ...around.map((frame) => frame.getBoundingClientRect())];
+        const top = Math.max(...boxes.map((box) => box.top));
+        return {left: own.left, right: own.right, top, bottom: Math.min(...boxes.map((box) => box.bottom))};
     };
     const isOver = (one, other) => {
         const [a, b] = [seen(one), seen(other)];

@@ -1,4 +1,4 @@
-import{$ as e,A as t,C as n,D as r,M as i,N as a,O as o,Q as s,Z as c,b as l,d as u,et as d,f,g as p,it as m,j as h,k as g,q as _,rt as v,tt as y,u as b}from"./index-C2x7mAcr.js";import{n as x}from"./seat-DHC5uNsU.js";function S({address:e,game:t,seatCount:n,options:r,bots:i,actions:a}){let o=e.protocol===`https:`,s=e.port||(o?`443`:`80`),c=o?`, Tls(AUTHORITY.read_bytes())`:``;return`"""Plays a table as it was recorded in a browser.
+import{$ as e,A as t,C as n,D as r,M as i,N as a,O as o,Q as s,Z as c,b as l,d as u,et as d,f,g as p,it as m,j as h,k as g,q as _,rt as v,tt as y,u as b}from"./index-Cn_8IWoT.js";import{n as x}from"./seat-GTi0LMTC.js";function S({address:e,game:t,seatCount:n,options:r,bots:i,actions:a}){let o=e.protocol===`https:`,s=e.port||(o?`443`:`80`),c=o?`, Tls(AUTHORITY.read_bytes())`:``;return`"""Plays a table as it was recorded in a browser.
 
 The cards are dealt anew, so another seat may be to act, and an action may not be legal: then a legal one takes its
 place, of the same verb if there is one.
