@@ -71,7 +71,8 @@ def test_the_end_shows_the_ranking_and_nothing_else(game: str, seed: int) -> Non
         for viewer in viewers(config):
             shown = before.after.view(viewer)
             assert encode_view(last.after.view(viewer)) == fold(encode_view(shown), last.facts, viewer)
-            assert last.after.view(viewer) == shown._replace(seats_to_act=(), ranking=ended.ranking)
+            over = shown._replace(seats_to_act=(), ranking=ended.ranking, is_void=ended.is_void)
+            assert last.after.view(viewer) == over
             assert viewer == SPECTATOR or last.after.legal_actions(viewer) == NOTHING_LEGAL
         assert (last.after.scores, last.after.deadline) == (before.after.scores, 0)
         assert (last.after.is_over, last.public, last.reports) == (True, True, 1)
