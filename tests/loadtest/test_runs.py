@@ -325,7 +325,6 @@ async def test_a_run_without_a_seed_passes_at_a_gateway_that_others_used_before(
 
 RATES = {"player_calls", "network_calls", "sign_ins", "table_changes", "tables"}
 """The limits that attackers reach by being quick."""
-MANY_MISSED = 5
 
 
 @pytest.mark.slow
@@ -338,8 +337,7 @@ async def test_every_attack_reaches_its_limit_beside_players_who_reach_none(tmp_
     assert not result["violations"], str(outcome)
     assert result["tables_finished"] > 0
     # On a slow machine attackers do not reach every limit of a rate, and no game may end in time for those on replays.
-    assert missed <= {f"attack {name} {ONE_NETWORK}" for name, it in ATTACKS.items() if it.refusals & RATES}, str(
-        outcome
-    )
-    assert len(missed) < MANY_MISSED, str(outcome)
+    of_rates = {f"attack {name} {ONE_NETWORK}" for name, it in ATTACKS.items() if it.refusals & RATES}
+    assert missed <= of_rates, str(outcome)
+    assert len(missed) < len(of_rates) / 2, str(outcome)
     assert {one["name"] for one in result["checks"]} >= {f"attack {name} {ONE_NETWORK}" for name in ATTACKS}
