@@ -88,6 +88,8 @@ class Clock:
     """By seat to act, the start of its time, moved by the compensation."""
     compensated: dict[int, int] = field(default_factory=dict)
     """By seat to act, the milliseconds of compensation."""
+    resumed: int = 0
+    """The time at which a player came back to a deserted table, the last time; 0 before."""
     left: tuple[int, int] | None = None
     """The seat that went away last, and the time of that, moved by the compensation; None if it is not known."""
 
@@ -140,6 +142,12 @@ class Clock:
 
     def advance(self, entry: PublicEntry, seats_to_act: Sequence[int]) -> None:
         """Apply an entry of the log, after which these seats are to act."""
+        was_deserted = self.is_deserted
+        self._apply(entry, seats_to_act)
+        if was_deserted and not self.is_deserted:
+            self.resumed = entry.at
+
+    def _apply(self, entry: PublicEntry, seats_to_act: Sequence[int]) -> None:
         had_to_act = bool(self.since)
         if entry.is_meta:
             self.since = {seat: since and since + entry.compensation for seat, since in self.since.items()}

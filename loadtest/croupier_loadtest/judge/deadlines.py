@@ -53,8 +53,8 @@ def _check_entry(
     deadline = min((at for at in (shown, clock.deadline) if at), default=0)
     if deadline and late is not None:
         seat = clock.due[1]
-        # The time of a seat that is left in its turn may have been over before.
-        due = deadline if seat is None else max(deadline, clock.left_in_turn.get(seat, 0))
+        # The time of a seat may have been over when it was left in its turn, or while a deserted table waited for it.
+        due = deadline if seat is None else max(deadline, clock.resumed, clock.left_in_turn.get(seat, 0))
         waited = entry.at - due - overlap_milliseconds(outages, due, entry.at)
         if waited > late + THINKING_MILLISECONDS * any(seat in clock.settings.bots for seat in clock.since):
             yield Invariant.DEADLINE_MISSED, f"the entry came {waited} ms after the deadline"
@@ -99,7 +99,10 @@ def check_last_deadline(log: Log, histories: Sequence[ViewerHistory]) -> Iterato
         return
     at_end = [history for history in histories if history.last_received[1] == log.last]
     last_received = max((history.last_received[0] - history.delay_milliseconds for history in at_end), default=0)
-    passed = last_received - log.clock_offset - state.clock.deadline_unix_ms
+    # That of a seat for which a deserted table waited may have passed before the last entry.
+    entry = log.public.get(log.last)
+    due = max(state.clock.deadline_unix_ms, entry.at if entry is not None else 0)
+    passed = last_received - log.clock_offset - due
     waits_for_bot = any(log.info.seats[seat].bot for seat in state.view.seats_to_act if seat < len(log.info.seats))
     if passed > SILENT_MILLISECONDS + THINKING_MILLISECONDS * waits_for_bot:
         yield Invariant.DEADLINE_MISSED, log.last, f"no entry {passed} ms after the deadline"

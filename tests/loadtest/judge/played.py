@@ -334,4 +334,9 @@ def _leave_or_return(table: PlayedTable, random: Random) -> None:
     if is_away and now.due is not None and not now.clock.absences[seat] and random.random() < 0.5:
         # The engine would have acted for the seat before, if its player had left at once.
         milliseconds = max(5, min(5_000, now.due.at - now.at - 1))
+    leave_or_return(table, seat, is_away=is_away, milliseconds=milliseconds)
+
+
+def leave_or_return(table: PlayedTable, seat: int, *, is_away: bool, milliseconds: int = 5) -> None:
+    """Add the request of a player to leave their seat or to return to it, so long after the last entry."""
     _request(table, AwaySet(seat, is_away), ("away", is_away), milliseconds)

@@ -11,7 +11,7 @@ import pytest
 
 from croupier.engine.api.action_codec import decode_action, encode_action
 from croupier.engine.core.fold import TableState, advance
-from croupier.engine.core.log import TableEnded
+from croupier.engine.core.log import ActedBy, TableEnded
 from croupier.games.bots import random_of
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import IllegalAction, SeatActed
@@ -32,7 +32,10 @@ from tests.loadtest.judge.played import (
     PLAIN,
     EventRates,
     PlayedTable,
+    append,
+    leave_or_return,
     played,
+    played_with,
 )
 from tests.loadtest.judge.viewer_records import (
     add_delayed_spectator,
@@ -113,6 +116,21 @@ def test_an_abandoned_table_is_no_violation(game: str, has_rows: bool) -> None:
     outcome = clean(record).outcome
     assert outcome is not None
     assert not outcome.outcomes
+
+
+@pytest.mark.parametrize("has_rows", [True, False])
+def test_a_seat_that_waited_at_a_deserted_table_is_played_for_once_another_player_returns(*, has_rows: bool) -> None:
+    random = Random(1)
+    table = played_with(played("thulla").config, random, replace(PLAIN, max_entries=5))
+    (last,) = table.last.after.seats_to_act
+    others = [seat for seat in table.people if seat != last]
+    for seat in (*others, last):
+        leave_or_return(table, seat, is_away=True)
+    leave_or_return(table, others[0], is_away=False, milliseconds=5_000)
+    now = table.last.after
+    append(table, now.at, SeatActed(last, random_of(now.legal_actions(last), random.randrange)), ActedBy.TIMEOUT)
+    record = (stored_record if has_rows else record_of)(table)
+    assert not found(record)
 
 
 def with_a_leaver_until_they_left(game: str) -> TableRecord:
