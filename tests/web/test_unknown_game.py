@@ -1,6 +1,7 @@
 """Games that the page does not know, to their end."""
 
 import secrets
+import time
 from collections.abc import Iterator, Mapping
 from random import Random
 
@@ -77,21 +78,26 @@ def test_the_page_plays_a_game_that_it_does_not_know(
         table_id = open_invitation(page, client, **table, bots=[""] * (seats - 2))
         native = play_in_background(client, table_id, seed)
         random = Random(seed)
-        expect_apart(page, random)
-        assert play_to_the_end(page, random, by_keys=by_keys) > 0
+        taps = expect_apart(page, random)
+        assert taps + play_to_the_end(page, random, by_keys=by_keys) > 0
         native.join(GAME_SECONDS)
         assert not native.is_alive()
         assert page.locator(".ranking li").count() == seats
 
 
-def expect_apart(page: Page, random: Random) -> None:
-    """Play a little, and look at piles and marks of seats on a phone, held upright and on its side, and a desktop."""
+def expect_apart(page: Page, random: Random) -> int:
+    """Play a little, and look at piles and marks of seats on a phone, held upright and on its side, and a desktop.
+
+    Returns the number of taps. Somebody may have ended the game by then.
+    """
     own = page.viewport_size
     assert own is not None
-    taps, lying = 0, page.locator(".felt .pile, .in-trick")
-    while taps < TAPS_BEFORE_A_LOOK or lying.count() == 0:
-        taps += act_next(page, page.evaluate(TURN), random, by_keys=own == DESKTOP)
+    taps, lying, deadline = 0, page.locator(".felt .pile, .in-trick"), time.monotonic() + GAME_SECONDS
+    while not (turn := page.evaluate(TURN))["isOver"] and (taps < TAPS_BEFORE_A_LOOK or lying.count() == 0):
+        assert time.monotonic() < deadline, turn
+        taps += act_next(page, turn, random, by_keys=own == DESKTOP)
     for viewport in (PHONE, LANDSCAPE, DESKTOP):
         page.set_viewport_size(viewport)
         assert page.evaluate(OVERLAPS) == [], viewport
     page.set_viewport_size(own)
+    return taps

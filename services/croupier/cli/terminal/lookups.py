@@ -16,7 +16,7 @@ from croupier_client.aio import Client
 
 
 class Lookups:
-    """Looks up for a person at a table."""
+    """The lookups of a person at one table."""
 
     def __init__(self, client: Client, table: tables_pb2.PlayedTable, words: Words) -> None:
         self._client = client

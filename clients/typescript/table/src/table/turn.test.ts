@@ -122,7 +122,7 @@ test("an incomplete set cannot be laid, and one without a choice has a button at
   assert.deepEqual(person.tap(TENS[1]).buttons, ["lay 10♣ 10♦*", "pass"]);
 });
 
-test("listed melds that share cards are told apart by them, and many wait for the first card", () => {
+test("the buttons of listed melds name their cards, and of many melds none has a button before a card is chosen", () => {
   const [set, run, off, more] = [lay(NINES, { meld: "set" }), lay([NINE, TENS[0]], { meld: "run" }), lay([NINE], { pile: "first", owner: 1 }), lay(TENS)];
   const few = new Person({ actions: [set, run, off, PASS] });
   assert.deepEqual(few.buttons, ["lay 9♣ 9♦ 9♥: set", "lay 9♣ 10♣: run", "pass"]);

@@ -109,7 +109,7 @@ function actionButton(action: Action, index: number, words: Words, { act }: Deed
   return { key: `action ${index}`, text: actionText(action, words), act: () => act(action) };
 }
 
-/** Return buttons of which those with equal texts are told apart by numbers. */
+/** Return the buttons, with a number after each text that several of them have. */
 function numbered(buttons: readonly ActionButton[]): ActionButton[] {
   return buttons.map((button, index) => {
     const alike = buttons.filter(({ text }) => text === button.text);
